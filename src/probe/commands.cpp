@@ -30,7 +30,6 @@ constexpr NeededCommand kCommands[] = {
     {"zrange", Need::feature, "FairLock", "KEY 0 0", true},
     {"zadd", Need::feature, "FairLock", "KEY 1 owner", false},
     {"zrem", Need::feature, "FairLock", "KEY owner", false},
-    {"zincrby", Need::feature, "FairLock", "KEY 1 owner", false},
     {"llen", Need::feature, "FairLock: who waits", "KEY", true},
     {"incrby", Need::feature, "Semaphore, LeasedSemaphore", "KEY 1", false},
     {"decrby", Need::feature, "Semaphore, LeasedSemaphore, Latch", "KEY 1", false},

@@ -1,8 +1,13 @@
-// Passwords that are changed again and again under load: on one server, behind Sentinels, in a cluster.
+// Passwords and certificates that are changed again and again under load: on one server, behind Sentinels, in a
+// cluster.
+#include <filesystem>
+#include <fstream>
+
 #include "cluster.hpp"
 #include "credentials.hpp"
 #include "sentinel.hpp"
 #include "support/server_program.hpp"
+#include "support/temp_dir.hpp"
 
 namespace holdfast::test::credential_rotation_test {
 namespace {
@@ -38,6 +43,52 @@ class Rotation {
   int turns_ = 0;
 };
 
+/// Changes the authority, certificate and key of all these servers, and the authorities that clients trust, again and
+/// again, and ends the connections of `app`. Servers and clients change first in turn, and what was before is worth
+/// nothing afterwards.
+class CertificateRotation {
+ public:
+  /// `kept`: an authority that clients trust all the time.
+  CertificateRotation(std::vector<RedisServer*> servers, const Certificates& first, const std::string& kept = {})
+      : servers_(std::move(servers)),
+        sets_{first, Certificates::make(folder_.path() / "other", "DNS:localhost,IP:127.0.0.1")},
+        kept_(kept) {
+    trust(sets_[0]);
+  }
+  std::string ca_file() const { return folder_.file("ca.pem"); }
+
+  void turn() {
+    const Certificates& next = sets_[static_cast<std::size_t>(++turns_ % 2)];
+    const bool clients_first = turns_ % 3 == 0;
+    if (clients_first) trust(next);
+    for (RedisServer* server : servers_) {
+      EXPECT_FALSE(Raw(*server)
+                       .command("CONFIG", "SET", "tls-ca-cert-file", next.ca_file, "tls-cert-file",
+                                next.server_certificate_file, "tls-key-file", next.server_key_file)
+                       .is_error());
+    }
+    if (!clients_first) trust(next);
+    for (RedisServer* server : servers_) Raw(*server).command("CLIENT", "KILL", "USER", "app");
+  }
+
+ private:
+  void trust(const Certificates& set) const {
+    const std::string fresh = ca_file() + ".new";
+    std::ofstream out(fresh);
+    for (const std::string& file : {set.ca_file, kept_}) {
+      if (!file.empty()) out << std::ifstream(file).rdbuf();
+    }
+    out.close();
+    std::filesystem::rename(fresh, ca_file());
+  }
+
+  const TempDir folder_;
+  const std::vector<RedisServer*> servers_;
+  const Certificates sets_[2];
+  const std::string kept_;
+  int turns_ = 0;
+};
+
 /// A ping is not sent twice: one that was under way when its connection was killed has no answer, and says so.
 bool answers(const Client& client) {
   try {
@@ -51,7 +102,7 @@ bool answers(const Client& client) {
 /// Threads of two clients take these locks all the time, and one client holds each of `held`. Nothing may be lost, no
 /// call may fail, and, unless a failover comes in `between`, no update of what a lock guards may be missing.
 void rotate_under_load(const Config& settings, const std::vector<std::string>& names,
-                       const std::vector<std::string>& held, Rotation& rotation, int turns,
+                       const std::vector<std::string>& held, auto& rotation, int turns,
                        const std::function<void(int turn)>& between = {}) {
   Client holder(settings);
   std::vector<Hold> holds;
@@ -149,6 +200,43 @@ TEST_F(CredentialRotation, BehindSentinels) {
     EXPECT_TRUE(eventually([&] { return primary.replicated(1); }));
     deployment.failover();
   });
+}
+
+class CertificateRotations : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 CONFIG SET changes one thing at a time";
+  }
+  /// As `app`, whose connections end at each turn.
+  static Config settings_for(const std::string& url, const CertificateRotation& rotation) {
+    Config settings = quick_config(url);
+    settings.timing.command_timeout = 20s;
+    settings.credentials = [] { return Credentials{"app", kFirst}; };
+    settings.tls.ca_file = rotation.ca_file();
+    return settings;
+  }
+};
+
+TEST_F(CertificateRotations, InACluster) {
+  Cluster cluster({.replicas = 0, .tls = true, .users = {user()}});
+  CertificateRotation rotation(cluster.primaries(), cluster.certificates());
+  rotate_under_load(settings_for(cluster.url(), rotation), cluster.names_on_each(), cluster.names_on_each("held"),
+                    rotation, 6);
+}
+
+/// The Sentinels keep theirs.
+TEST_F(CertificateRotations, BehindSentinels) {
+  DeploymentOptions options{.replicas = 1, .tls = true, .down_after = 30s};
+  options.config = {"user " + user()};
+  Deployment deployment(options);
+  std::vector<RedisServer*> servers;
+  for (std::size_t i = 0; i < deployment.servers(); ++i) servers.push_back(&deployment.server(i));
+  const Certificates first = deployment.certificates();
+  CertificateRotation rotation(servers, first, first.ca_file);
+  Config settings = settings_for(deployment.url(), rotation);
+  settings.lease = 30s;
+  settings.timing.patience = 120s;
+  rotate_under_load(settings, {"a", "b"}, {"held"}, rotation, 6);
 }
 
 }  // namespace

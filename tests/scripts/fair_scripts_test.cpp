@@ -224,7 +224,7 @@ TEST(FairRights, those_that_are_documented_suffice) {
       {.users = {"app on >secret ~lock:* ~redisson_lock_queue:{lock:*} ~redisson_lock_timeout:{lock:*} "
                  "&redisson_lock__channel:{lock:*}:* -@all +eval +evalsha +pttl +hset +pexpire +hexists +hdel +publish "
                  "+hlen +hgetall +type +time +lindex +lpop +lrange +lrem +rpush +llen +zscore +zadd +zrem +zrange "
-                 "+zrank +zincrby +exists"}});
+                 "+zrank +exists"}});
   Endpoint endpoint = Endpoint::of(server);
   endpoint.user = "app";
   endpoint.password = "secret";

@@ -46,6 +46,7 @@ class Deployment {
   /// `host:port` of a Sentinel or a server, as in the URL.
   static std::string address(const RedisServer& server) { return "127.0.0.1:" + std::to_string(server.port()); }
   const std::string& name() const { return options_.name; }
+  const Certificates& certificates() const { return certificates_; }
 
   /// As the first Sentinel that is up says; as it was when none is. Each can be killed, frozen and restarted. A killed
   /// primary that is restarted begins as a primary, and the Sentinels make it a replica.
