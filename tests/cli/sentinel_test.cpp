@@ -49,6 +49,29 @@ TEST_F(ToolWithSentinels, PointsOutAUrlThatIsForAServer) {
   EXPECT_THAT(run.err, HasSubstr("if this is one, its URL begins with redis+sentinel://"));
 }
 
+TEST_F(ToolWithSentinels, WatchesTheNextPrimaryToo) {
+  RedisServer& old = deployment.primary();
+  Raw(old).command("HSET", "before", kSomebody, 1);
+  Process watch = start({"watch", "--url", deployment.url()});
+  EXPECT_THAT(watch.read_line().value_or(""), HasSubstr("before")) << watch.errors();
+  old.kill();
+  deployment.wait_for_failover_from(old);
+  RedisServer& next = deployment.primary();
+  Raw(next).command("HSET", "after", kSomebody, 1);
+  std::string line = watch.read_line().value_or("");
+  while (!line.empty() && line.find("after") == std::string::npos) line = watch.read_line().value_or("");
+  EXPECT_THAT(line, HasSubstr("taken")) << watch.errors();
+  // From then on it is told again.
+  EXPECT_TRUE(eventually([&] { return watch.errors().find("connection lost; looked again") != std::string::npos; }));
+  for (int i = 0; i < 100 && (line.empty() || line.find("seen late") != std::string::npos); ++i) {
+    Raw(next).command("HSET", "later:" + std::to_string(i), kSomebody, 1);
+    line = watch.read_line().value_or("");
+  }
+  EXPECT_EQ(line.find("seen late"), std::string::npos) << line;
+  watch.signal(SIGTERM);
+  EXPECT_EQ(watch.finish(), exited(0));
+}
+
 TEST_F(ToolWithSentinels, CallsAKilledPrimaryAReplicaThatIsDown) {
   RedisServer& old = deployment.primary();
   old.kill();

@@ -29,7 +29,12 @@ class KeyNews::Inbox final : public redis::ServerEvents, public std::enable_shar
         prefix_(name_prefix_ + prefix),
         wanted_(std::move(wanted)) {}
 
+  /// Each lane finds the server by itself, and after a failover this one may still be at the old one.
+  void connected(redis::Shard& shard) override {
+    if (up_ && !shard.is_beside_main(redis::Side::watch)) shard.side_lane(redis::Side::watch).recover();
+  }
   void side_connected(redis::Shard& shard, redis::Side) override {
+    up_ = true;
     base::Command command{{"CLIENT", "TRACKING", "ON", "BCAST"}};
     if (!prefix_.empty()) command.args.insert(command.args.end(), {"PREFIX", prefix_});
     shard.side_lane(redis::Side::watch)
@@ -37,6 +42,7 @@ class KeyNews::Inbox final : public redis::ServerEvents, public std::enable_shar
               [self = shared_from_this(), &shard](const redis::Result& result) { self->on_tracked(shard, result); });
   }
   void side_disconnected(redis::Shard&, redis::Side) override {
+    up_ = false;
     const std::scoped_lock guard(mutex_);
     news_.tells = false;
     news_.why_not.clear();
@@ -109,6 +115,7 @@ class KeyNews::Inbox final : public redis::ServerEvents, public std::enable_shar
   const base::Duration timeout_;
   const std::string prefix_;
   const std::function<bool(std::string_view)> wanted_;
+  bool up_ = false;  // on the loop
 
   mutable std::mutex mutex_;
   std::condition_variable_any told_;

@@ -45,6 +45,7 @@ void Core::invalidated(redis::Shard& shard, const base::Reply& keys) {
 }
 
 void Core::connected(redis::Shard& shard) {
+  if (watcher_) watcher_->connected(shard);
   watchdog_.loss_watch().on_main(shard, true);
   watchdog_.on_connected(shard);
   late_releases_.on_connected();

@@ -30,8 +30,8 @@ class Core : public std::enable_shared_from_this<Core>, private redis::ServerEve
   std::shared_ptr<Runtime> shared_runtime() { return {shared_from_this(), &runtime_}; }
   Watchdog& watchdog() { return watchdog_; }
   Targets& targets() { return *targets_; }
-  /// From now on the servers' lanes `watch` are this watcher's, who is told what happens on them: for a client that has
-  /// no holds to watch. On the loop.
+  /// From now on the servers' lanes `watch` are this watcher's, who is told what happens on them, and when a server is
+  /// connected: for a client that has no holds to watch. On the loop.
   void watch_with(std::shared_ptr<redis::ServerEvents> watcher) { watcher_ = std::move(watcher); }
 
   /// True: closing begins here, and the caller carries it out. `done` is kept for the end of it, unless that is over.
