@@ -44,7 +44,7 @@ struct WatchEvent {
 class WatchMemory {
  public:
   /// So many locks are known at once.
-  static constexpr std::size_t kMostLocks = 300'000;
+  static constexpr std::size_t kMostLocks = 200'000;
   /// A server names no more holders of one name. Then nobody can tell who has come or gone.
   static constexpr std::size_t kMostHolders = 1000;
 
