@@ -127,6 +127,8 @@ void rotate_under_load(const Config& settings, const std::vector<std::string>& n
       }));
     }
   }
+  // A client's first login that is refused is an error at once.
+  ASSERT_TRUE(eventually([&] { return taken >= 50; }));
   for (int i = 0; i < turns; ++i) {
     const long before = taken;
     rotation.turn();
