@@ -97,7 +97,7 @@ TEST_F(FairScripts, a_long_queue_asks_rarely_and_its_deadlines_say_so) {
   expect_joined(20, 51'000);
   expect_joined(60, 30'000 + 62'000 + 60 * 40 - 1000);
   expect_joined(99, 30'000 + 101'000 + 99 * 40 - 1000);
-  expect_joined(150, 180'000);
+  expect_joined(500, 530'000);
 }
 
 // Processes that were killed together: the one behind them waits for one turn, and not for one of each.
