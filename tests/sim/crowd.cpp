@@ -248,7 +248,7 @@ class Crowd {
   bool notify_owner(std::string_view owner) {
     const auto i = static_cast<std::size_t>(std::stoll(std::string(owner.substr(24, 12))) - 100'000'000'000);
     const Client& client = clients_[i];
-    if (!client.listens || client.owner.text != owner || (setting_.gone && client.frozen)) return false;
+    if (!client.listens || client.owner.text != owner) return false;
     if (chance() >= setting_.lost) at(now_ + way(), [=, this] { notify(i, true); });
     return true;
   }

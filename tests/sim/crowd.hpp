@@ -21,7 +21,6 @@ struct CrowdSetting {
   double killed = 0;  ///< How many of the holders end without a release.
   std::chrono::milliseconds lease = std::chrono::seconds(30);
   base::Duration far = std::chrono::milliseconds(2);  ///< A message takes up to this, and a command half a millisecond.
-  bool gone = false;                                  ///< Those not live have gone: no message reaches them.
   bool fair = false;                                  ///< It is a fair lock.
   bool said = true;                                   ///< Waiters are told that it is busy; a control where not.
   double scripts = 25;                                ///< At most so many a grant.

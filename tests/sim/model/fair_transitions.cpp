@@ -52,28 +52,16 @@ struct Turns {
   Millis own, redissons;
 };
 
-/// Whom nothing reaches has a turn, and no longer.
-void end_soon(Keyspace& all, std::string_view deadlines, std::string_view waiter, Millis turn) {
-  if (turn == 0 || is_redissons(waiter)) return;
-  attempt([&] {
-    const std::optional<Millis> deadline = all.score(deadlines, waiter);
-    if (deadline && *deadline > all.now() + turn) all.set_score(deadlines, waiter, all.now() + turn);
-    return true;
-  });
-}
-
 /// `refused`: a message that is refused is an error, as of a release, which is sent again.
-std::int64_t tell_next(ScriptHost& host, Args keys, std::string_view channel, std::string_view way, Millis turn,
+std::int64_t tell_next(ScriptHost& host, std::string_view queue, std::string_view channel, std::string_view way,
                        bool refused = false) {
   constexpr std::size_t kMost = 16;
-  const auto found = attempt([&] { return host.keyspace().elements(keys[1]); });
+  const auto found = attempt([&] { return host.keyspace().elements(queue); });
   const std::vector<std::string> waiting = found.value.value_or(std::vector<std::string>());
   for (std::size_t i = 0; i < std::min(waiting.size(), kMost); ++i) {
     const std::string next = std::string(channel) + ":" + waiting[i];
-    const auto heard = attempt([&] { return tell(host, next, way, !refused); });
-    if (!heard.value && refused) throw Refused(heard.refused);
-    if (heard.value.value_or(0) > 0) return *heard.value;
-    if (heard.value) end_soon(host.keyspace(), keys[2], waiting[i], turn);
+    const std::int64_t heard = refused ? tell(host, next, way, false) : tell_whom_it_can(host, next, way);
+    if (heard > 0) return heard;
   }
   return 0;
 }
@@ -202,7 +190,7 @@ void acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
   }
   if (!is_free) return put_busy(remaining, others);
   if (begin_turn(all, keys[2], next, turns)) {
-    tell_next(host, keys, args[4], way_of(args, 5), turns.own);
+    tell_next(host, keys[1], args[4], way_of(args, 5));
   } else if (turns.own > 0 && next.deadline && 4 * (*next.deadline - all.now()) < 3 * turns.own) {
     tell_whom_it_can(host, std::string(args[4]) + ":" + *next.head, way_of(args, 5));
   }
@@ -214,7 +202,7 @@ void release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (keys.size() == 1) return put_number(reply, 0);
   Swept next = sweep(host.keyspace(), keys[1], keys[2]);
   begin_turn(host.keyspace(), keys[2], next, {number(args[2]), number(args[3])});
-  put_number(reply, tell_next(host, keys, args[1], way_of(args, 4), number(args[2]), true));
+  put_number(reply, tell_next(host, keys[1], args[1], way_of(args, 4), true));
 }
 
 void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
@@ -235,7 +223,7 @@ void leave(ScriptHost& host, Args keys, Args args, std::string& reply) {
   if (place == 1 && all.find(keys[0]) == nullptr) {
     Swept next = sweep(all, keys[1], keys[2]);
     begin_turn(all, keys[2], next, {number(args[1]), number(args[3])});
-    tell_next(host, keys, args[2], way_of(args, 4), number(args[1]));
+    tell_next(host, keys[1], args[2], way_of(args, 4));
   }
   put_number(reply, 1);
 }
@@ -249,7 +237,7 @@ void force_release(ScriptHost& host, Args keys, Args args, std::string& reply) {
   host.keyspace().erase_field(keys[0], owner);
   if (keys.size() == 1) return put_number(reply, 1);
   sweep(host.keyspace(), keys[1], keys[2]);
-  tell_next(host, keys, args[0], args[1], 0);
+  tell_next(host, keys[1], args[0], args[1]);
   put_number(reply, 1);
 }
 

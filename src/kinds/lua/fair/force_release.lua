@@ -12,6 +12,6 @@ if not queue then
   return 1
 end
 --@include shared/fair_sweep
-local send, base, payload, way, turn = redis.pcall, ARGV[1], '0', ARGV[2], 0
+local send, base, payload, way = redis.pcall, ARGV[1], '0', ARGV[2]
 --@include shared/fair_tell
 return 1

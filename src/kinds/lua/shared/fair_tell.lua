@@ -1,8 +1,7 @@
 -- shared/fair_tell: notifies the next waiter in a fair lock's queue that it is free; each has a channel of its own. If
 -- no client receives it, as when that process was killed, the one behind is notified too: it makes sure that the other
--- does not keep the lock. All those whom nothing reaches have the same turn, which is over for all of them at once.
--- reads  queue, deadlines, now; turn: in ms, 0: deadlines stay; base: the lock's channel; send, payload and way of
---        shared/tell
+-- does not keep the lock.
+-- reads  queue; base: the lock's channel; send, payload and way of shared/tell
 -- sets   heard: how many clients received it
 local heard = 0
 local waiting = redis.pcall('LRANGE', queue, 0, 15)
@@ -12,11 +11,5 @@ for i = 1, #waiting do
   if type(told) == 'number' and told > 0 then
     heard = told
     break
-  end
-  if turn > 0 and told == 0 and not string.find(waiting[i], '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-[^8]') then
-    local score = redis.pcall('ZSCORE', deadlines, waiting[i])
-    if type(score) == 'string' and tonumber(score) > now + turn then
-      redis.pcall('ZADD', deadlines, 'XX', now + turn, waiting[i])
-    end
   end
 end
