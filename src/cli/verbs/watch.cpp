@@ -126,10 +126,10 @@ class WatchedServer {
   /// When there is something to do though nothing is told.
   TimePoint next() const {
     if (!tells_ || all_) return next_look_;
-    const TimePoint check = next_look_ - watch_.interval + kCheck;
     const std::optional<TimePoint> end = memory_.next_end();
-    return end ? std::min(*end + kLeeway, check) : check;
+    return end ? std::min(*end + kLeeway, next_check()) : next_check();
   }
+  TimePoint next_check() const { return next_look_ - watch_.interval + kCheck; }
 
   void step() {
     detail::KeyNews::News news = news_.take(kMostAtOnce);
@@ -138,7 +138,7 @@ class WatchedServer {
     gap_ = gap_ || news.lost;
     late_ = late_ || news.all || news.lost;
     const TimePoint now = Clock::now();
-    const bool due = !tells_ || now >= next_look_ - watch_.interval + kCheck;
+    const bool due = !tells_ || now >= next_check();
     all_ = all_ || news.all || news.lost || news.began || due;
     try {
       if (!all_) look_at(std::move(news.changed), now);
