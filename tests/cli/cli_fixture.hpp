@@ -111,7 +111,9 @@ class CliTest : public testing::Test {
   }
   /// Starts a line of shell, in which `$tool` is the tool.
   Process start_shell(const std::string& line) const {
-    return start_program("/bin/sh", {"-c", line}, {"tool=" + tool()});
+    // SHELL: what script starts, the same on every machine; bash outlives an interrupt that its child handles, dash
+    // not.
+    return start_program("/bin/sh", {"-c", line}, {"tool=" + tool(), "SHELL=/bin/sh"});
   }
   /// Starts the tool and waits for its end.
   Outcome use(std::vector<std::string> args, std::vector<std::string> env = {}) const {

@@ -279,8 +279,8 @@ TEST_F(WatchTest, EndsWhenNobodyReadsThoughNothingHappens) {
 TEST_F(WatchTest, EndsWithItsTerminal) {
   if (const auto why = why_no_terminal()) GTEST_SKIP() << *why;
   hold("job");
-  Process process =
-      start_shell("exec script -qefc '\"$tool\" watch --url " + server_.url() + "; echo code=$?' /dev/null");
+  Process process = start_shell("exec script -qefc 'trap : INT; \"$tool\" watch --url " + server_.url() +
+                                "; echo code=$?' /dev/null");
   ASSERT_TRUE(eventually([&] { return process.output().find("held") != std::string::npos; })) << process.output();
   process.write("\x03");
   EXPECT_TRUE(eventually([&] { return process.output().find("code=0") != std::string::npos; })) << process.output();
