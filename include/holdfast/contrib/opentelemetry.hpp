@@ -187,8 +187,10 @@ class OpenTelemetrySpans : public Observer {
     const Span span = start(event.name, now, event.waited);
     span->SetAttribute("holdfast.owner", view(event.owner));
     span->SetAttribute("holdfast.outcome", "granted");
-    if (event.contended) span->AddEvent("contended", now - (event.waiting.count() > 0 ? event.waiting : event.waited));
-    if (event.woken.count() > 0) span->AddEvent("woken", now - event.woken);
+    if (event.contended) {
+      span->AddEvent("contended", before(now, event.waiting.count() > 0 ? event.waiting : event.waited));
+    }
+    if (event.woken.count() > 0) span->AddEvent("woken", before(now, event.woken));
     span->AddEvent("granted", now);
     span->End();
   }
@@ -198,7 +200,7 @@ class OpenTelemetrySpans : public Observer {
     const auto now = std::chrono::system_clock::now();
     const Span span = start(event.name, now, event.waited);
     span->SetAttribute("holdfast.outcome", to_string(event.outcome));
-    span->AddEvent("contended", now - event.waited);
+    span->AddEvent("contended", before(now, event.waited));
     if (event.outcome == WaitOutcome::failed) {
       span->SetStatus(::opentelemetry::trace::StatusCode::kError, view(event.cause));
     }
@@ -210,10 +212,16 @@ class OpenTelemetrySpans : public Observer {
 
   static ::opentelemetry::nostd::string_view view(std::string_view text) { return {text.data(), text.size()}; }
 
+  /// In the clock's own ticks: some libraries' are longer than a nanosecond.
+  static std::chrono::system_clock::time_point before(std::chrono::system_clock::time_point now,
+                                                      std::chrono::nanoseconds ago) {
+    return now - std::chrono::duration_cast<std::chrono::system_clock::duration>(ago);
+  }
+
   Span start(const std::string& name, std::chrono::system_clock::time_point now, std::chrono::nanoseconds ago) const {
     ::opentelemetry::trace::StartSpanOptions options;
     options.kind = ::opentelemetry::trace::SpanKind::kClient;
-    options.start_system_time = ::opentelemetry::common::SystemTimestamp(now - ago);
+    options.start_system_time = ::opentelemetry::common::SystemTimestamp(before(now, ago));
     options.start_steady_time = ::opentelemetry::common::SteadyTimestamp(std::chrono::steady_clock::now() - ago);
     Span span = tracer_->StartSpan("lock acquire", options);
     span->SetAttribute("holdfast.lock", view(name));
