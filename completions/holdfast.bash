@@ -100,10 +100,9 @@ _holdfast() {
   fi
   case $value in
     KIND)
-      kinds=(lock fenced fair simple spin read-write)
-      [[ $verb == @(inspect|wait|break|ls|watch) ]] && kinds+=(permit)
-      [[ $verb == @(inspect|ls) ]] && kinds+=(semaphore latch)
-      [[ $verb == @(ls|watch) ]] && kinds+=(all)
+      kinds=(lock fenced fair simple spin read-write permit)
+      [[ $verb == @(inspect|ls|watch|top|exporter) ]] && kinds+=(semaphore latch)
+      [[ $verb == @(ls|watch|top|exporter) ]] && kinds+=(all)
       _holdfast_offer "$current" "${kinds[@]}" ;;
     SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
     WHAT) _holdfast_offer "$current" term kill warn ;;

@@ -72,10 +72,9 @@ function __holdfast_completions
     set -l verb (__holdfast_verb)
     switch (__holdfast_value; or true)
         case KIND
-            printf '%s\n' lock fenced fair simple spin read-write
-            contains -- "$verb" inspect wait break ls watch; and printf '%s\n' permit
-            contains -- "$verb" inspect ls; and printf '%s\n' semaphore latch
-            contains -- "$verb" ls watch; and printf '%s\n' all
+            printf '%s\n' lock fenced fair simple spin read-write permit
+            contains -- "$verb" inspect ls watch top exporter; and printf '%s\n' semaphore latch
+            contains -- "$verb" ls watch top exporter; and printf '%s\n' all
         case SEVERITY
             printf '%s\n' danger warning note unknown
         case WHAT

@@ -5,7 +5,8 @@ and Enter while a server holds locks whose names are made to be run, to be taken
 Usage: hostile_names.py PORT TOOL COMPLETIONS SHELL...   prints what went wrong; exit 1 if anything did
 
 Every hostile name has the word `evil` in it, and what it would run makes a file: no shell may show that word, and no
-file may appear. Plain names must be offered and must work, or the test would pass without completions.
+file may appear. Plain names must be offered and must work, or the test would pass without completions. So must the kinds
+that each verb takes.
 """
 import fcntl
 import os
@@ -16,6 +17,7 @@ import select
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import tempfile
 import termios
@@ -25,6 +27,8 @@ import time
 PROMPT, CONTINUATION = "ready.*at> ", "more> "
 LIMIT = 30  # seconds for one answer of a shell, which takes some hundredths
 PLAIN = ["plain-one", "queue:two", "dir/3.1", "ann@host:4", "x,y+z", "_tail"]
+KINDS = ["lock", "fenced", "fair", "simple", "spin", "read-write", "permit", "semaphore", "latch", "all"]
+KINDS_END = ", or several with commas between"
 HOSTILE = [
     # Options, of the tool or of what a completion script might call.
     b"-evil", b"-cevil", b"--evil", b"--yes=evil", b"--url=evil", b"--yes", b"-y", b"-/touch${IFS}evil;:/e#",
@@ -171,6 +175,7 @@ class Trial:
             self.shell = Shell(self.name, self.lang, folder, port, database, *self.others)
             try:
                 self.plain()
+                self.kinds()
                 self.hostile_among_plain()
                 self.hostile_alone()
             finally:
@@ -196,6 +201,19 @@ class Trial:
                     shown = self.in_the_end(step, lambda shown: f"name   {name}\r" in shown)
                     if f"name   {name}\r" not in shown:
                         self.wrong.append(f"{quote}{name[:typed]} does not become {name}: {shown!r}")
+
+    def kinds(self):
+        """Each verb's kinds are those that the tool names when it refuses another."""
+        tool = self.others[0]
+        for verb in ["run", "acquire", "inspect", "wait", "break", "ls", "watch", "top", "exporter"]:
+            refused = subprocess.run([tool, verb, "--kind", "nonsense", "x"], capture_output=True, text=True).stderr
+            kinds = set(re.search("is not one of (.*)", refused)[1].removesuffix(KINDS_END).split(", "))
+            in_words = lambda shown: re.sub(r"\x1b\[[\d;?]*[A-Za-z]", " ", shown)
+            offered = lambda shown: set(re.findall(rf"(?<![\w-])(?:{'|'.join(KINDS)})(?![\w-])", in_words(shown)))
+            step = lambda: self.shell.line(f"holdfast {verb} --kind \t\t")
+            found = offered(self.in_the_end(step, lambda shown: offered(shown) == kinds))
+            if found != kinds:
+                self.wrong.append(f"{verb} --kind offers {sorted(found)} and takes {sorted(kinds)}")
 
     def hostile_among_plain(self):
         self.server.holds([it.encode() for it in PLAIN] + HOSTILE)
