@@ -100,10 +100,12 @@ _holdfast() {
   fi
   case $value in
     KIND)
-      kinds=(lock fenced fair simple spin read-write permit)
-      [[ $verb == @(inspect|ls|watch|top|exporter) ]] && kinds+=(semaphore latch)
-      [[ $verb == @(ls|watch|top|exporter) ]] && kinds+=(all)
+      kinds=(lock fenced fair simple)
+      [[ $verb == acquire ]] || kinds+=(spin read-write)
+      [[ $verb == @(acquire|run) ]] || kinds+=(permit)
+      [[ $verb == inspect ]] && kinds+=(semaphore latch)
       _holdfast_offer "$current" "${kinds[@]}" ;;
+    KINDS) _holdfast_offer "$current" lock fenced fair simple spin read-write permit semaphore latch all ;;
     SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
     WHAT) _holdfast_offer "$current" term kill warn ;;
     NAME) _holdfast_offer_names "$current" ;;

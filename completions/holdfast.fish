@@ -72,9 +72,12 @@ function __holdfast_completions
     set -l verb (__holdfast_verb)
     switch (__holdfast_value; or true)
         case KIND
-            printf '%s\n' lock fenced fair simple spin read-write permit
-            contains -- "$verb" inspect ls watch top exporter; and printf '%s\n' semaphore latch
-            contains -- "$verb" ls watch top exporter; and printf '%s\n' all
+            printf '%s\n' lock fenced fair simple
+            test "$verb" = acquire; or printf '%s\n' spin read-write
+            contains -- "$verb" acquire run; or printf '%s\n' permit
+            test "$verb" = inspect; and printf '%s\n' semaphore latch
+        case KINDS
+            printf '%s\n' lock fenced fair simple spin read-write permit semaphore latch all
         case SEVERITY
             printf '%s\n' danger warning note unknown
         case WHAT

@@ -128,7 +128,7 @@ void CommandLine::kind(LockKind& target, std::string_view help, KindsFor use) {
 }
 
 void CommandLine::kinds(std::vector<LockKind>& target, std::string_view help) {
-  value("--kind KIND", help, [&target](const std::string& option, const std::string& text) {
+  value("--kind KINDS", help, [&target](const std::string& option, const std::string& text) {
     const std::optional<std::vector<LockKind>> kinds = kinds_named(text);
     if (!kinds) {
       throw UsageError(fmt::format("{}: {} is not one of {}, all, or several with commas between", option, shown(text),

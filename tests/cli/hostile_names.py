@@ -28,6 +28,7 @@ PROMPT, CONTINUATION = "ready.*at> ", "more> "
 LIMIT = 30  # seconds for one answer of a shell, which takes some hundredths
 PLAIN = ["plain-one", "queue:two", "dir/3.1", "ann@host:4", "x,y+z", "_tail"]
 KINDS = ["lock", "fenced", "fair", "simple", "spin", "read-write", "permit", "semaphore", "latch", "all"]
+REFUSED = {"run": {"permit"}, "acquire": {"permit", "spin", "read-write"}}  # once it is read: --max, or no ticket
 KINDS_END = ", or several with commas between"
 HOSTILE = [
     # Options, of the tool or of what a completion script might call.
@@ -203,11 +204,12 @@ class Trial:
                         self.wrong.append(f"{quote}{name[:typed]} does not become {name}: {shown!r}")
 
     def kinds(self):
-        """Each verb's kinds are those that the tool names when it refuses another."""
+        """Each verb's kinds are those that the tool names when it refuses another, without what it refuses then."""
         tool = self.others[0]
         for verb in ["run", "acquire", "inspect", "wait", "break", "ls", "watch", "top", "exporter"]:
             refused = subprocess.run([tool, verb, "--kind", "nonsense", "x"], capture_output=True, text=True).stderr
             kinds = set(re.search("is not one of (.*)", refused)[1].removesuffix(KINDS_END).split(", "))
+            kinds -= REFUSED.get(verb, set())
             in_words = lambda shown: re.sub(r"\x1b\[[\d;?]*[A-Za-z]", " ", shown)
             offered = lambda shown: set(re.findall(rf"(?<![\w-])(?:{'|'.join(KINDS)})(?![\w-])", in_words(shown)))
             step = lambda: self.shell.line(f"holdfast {verb} --kind \t\t")
