@@ -21,7 +21,7 @@ std::size_t after_one(std::string_view pattern, std::size_t at, char c) {
       among = among || pattern[++i] == c;
     } else if (i + 2 < pattern.size() && pattern[i + 1] == '-') {
       const auto [low, high] =
-          std::minmax(static_cast<unsigned char>(pattern[i]), static_cast<unsigned char>(pattern[i + 2]));
+          std::minmax({static_cast<unsigned char>(pattern[i]), static_cast<unsigned char>(pattern[i + 2])});
       among = among || (static_cast<unsigned char>(c) >= low && static_cast<unsigned char>(c) <= high);
       i += 2;
     } else {
