@@ -107,6 +107,7 @@ _holdfast() {
       _holdfast_offer "$current" "${kinds[@]}" ;;
     KINDS) _holdfast_offer "$current" lock fenced fair simple spin read-write permit semaphore latch all ;;
     SEVERITY) _holdfast_offer "$current" danger warning note unknown ;;
+    SIGNAL) _holdfast_offer "$current" term int hup quit usr1 usr2 ;;
     WHAT) _holdfast_offer "$current" term kill warn ;;
     NAME) _holdfast_offer_names "$current" ;;
     FILE)

@@ -80,6 +80,8 @@ function __holdfast_completions
             printf '%s\n' lock fenced fair simple spin read-write permit semaphore latch all
         case SEVERITY
             printf '%s\n' danger warning note unknown
+        case SIGNAL
+            printf '%s\n' term int hup quit usr1 usr2
         case WHAT
             printf '%s\n' term kill warn
         case URL

@@ -157,6 +157,11 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   /// LIST for `InfoDetail::holder`, INFO and perhaps CLIENT LIST for `holder_if_cheap`, nothing more for `owner`.
   /// Throws Error as is_locked().
   [[nodiscard]] LockInfo info(InfoDetail detail = InfoDetail::holder) const;
+  /// Asks those who hold the lock to give it back, and tells how many connections have heard that: of holds with
+  /// Hold::on_asked, of whichever kind the lock of this name is. 0: nobody listens, or the lock is free. Nothing else
+  /// happens. In a cluster, holders that were moved to another node meanwhile hear it and are not counted. 1 write of 2
+  /// commands. Throws Error; `denied` if the server does not let this user publish there.
+  [[nodiscard]] std::size_t ask_release() const;
   /// Takes the lock away from whoever holds it and wakes a waiter. True if it was held. 1 command. The holder learns of
   /// it by a notice (Config::loss_notice) or at its next renewal (with a fixed lease: at its deadline or release).
   /// Anything that is not a lock is left alone (`wrong_type`). A Lock is recognised by its form: a hash of one owner
@@ -190,6 +195,8 @@ class HOLDFAST_EXPORT KeyLock : public BasicLock {
   template <class Token>
     requires(!std::same_as<std::remove_cvref_t<Token>, InfoDetail>)
   auto async_info(Token&& token) const;
+  template <class Token = detail::DefaultToken>
+  auto async_ask_release(Token&& token = Token()) const;
   template <class Token = detail::DefaultToken>
     requires(!std::convertible_to<Token, std::string>)
   auto async_force_release(Token&& token = Token()) const;

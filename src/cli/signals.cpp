@@ -87,6 +87,10 @@ const char* SignalGate::name(int signal) noexcept {
       return "SIGQUIT";
     case SIGKILL:
       return "SIGKILL";
+    case SIGUSR1:
+      return "SIGUSR1";
+    case SIGUSR2:
+      return "SIGUSR2";
     default:
       return strsignal(signal);
   }

@@ -13,14 +13,14 @@ namespace holdfast::cli {
 
 // Each in verbs/.
 extern const VerbEntry run_verb, elect_verb, acquire_verb, renew_verb, release_verb, ls_verb, inspect_verb, wait_verb,
-    break_verb, doctor_verb, top_verb, watch_verb, exporter_verb;
+    break_verb, ask_release_verb, doctor_verb, top_verb, watch_verb, exporter_verb;
 extern const char* const kLicences;  // the file COPYRIGHT
 
 namespace {
 
-constexpr std::array kVerbs{&run_verb, &elect_verb,   &acquire_verb, &renew_verb, &release_verb,
-                            &ls_verb,  &inspect_verb, &wait_verb,    &break_verb, &doctor_verb,
-                            &top_verb, &watch_verb,   &exporter_verb};
+constexpr std::array kVerbs{&run_verb,    &elect_verb,   &acquire_verb, &renew_verb,       &release_verb,
+                            &ls_verb,     &inspect_verb, &wait_verb,    &ask_release_verb, &break_verb,
+                            &doctor_verb, &top_verb,     &watch_verb,   &exporter_verb};
 
 constexpr const char* kVersion = "holdfast " HOLDFAST_VERSION_STRING "\n";
 constexpr const char* kTool =
@@ -32,6 +32,7 @@ constexpr const char* kTool =
   holdfast ls [PATTERN]             list the locks that are held
   holdfast inspect NAME             show who holds a lock, and for how long
   holdfast wait NAME                wait until a lock is free, without taking it
+  holdfast ask-release NAME         ask the holder of a lock to give it back
   holdfast break NAME               take a lock away from its holder
   holdfast top [PATTERN]            the locks on a screen that refreshes: who has them, who waits
   holdfast watch [PATTERN]          what happens to locks, a line for each event

@@ -10,6 +10,7 @@
 #include "lock/hold/hold_events.hpp"
 #include "lock/hold/hold_release.hpp"
 #include "lock/queue/target.hpp"
+#include "lock/targets/asked.hpp"
 
 namespace holdfast {
 
@@ -72,6 +73,11 @@ std::string Hold::owner() const { return held_ ? held_->tenancy().owner().text :
 std::optional<std::int64_t> Hold::token() const noexcept { return held_ ? held_->tenancy().token() : std::nullopt; }
 
 std::string Hold::name() const { return held_ ? held_->target()->name() : std::string(); }
+
+void Hold::on_asked(std::function<void()> on_asked) {
+  if (!held_) throw Error(Errc::not_owner, {}, {}, "the hold is empty");
+  engine::listen_asked(held_, std::move(on_asked));
+}
 
 ReleaseOutcome Hold::release() noexcept {
   if (held_) {

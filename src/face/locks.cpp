@@ -64,6 +64,10 @@ std::optional<std::chrono::milliseconds> KeyLock::remaining() const {
   return face::ask(*parts()->runtime, face::remaining(face::key_target(*parts())));
 }
 
+std::size_t KeyLock::ask_release() const {
+  return face::ask(*parts()->runtime, face::ask_release(face::key_target(*parts())));
+}
+
 LockInfo KeyLock::info(InfoDetail detail) const {
   return face::ask_in_steps(*parts()->runtime, face::Looking(face::key_target(*parts()), detail), name());
 }

@@ -39,6 +39,10 @@ Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTa
           }};
 }
 
+Question<std::size_t> ask_release(const engine::KeyTarget& target) {
+  return {target.name(), wire::ask_release(target.names().key), wire::decode_asked};
+}
+
 Question<std::int64_t> latest_token(const engine::KeyTarget& target) {
   const engine::Questions& questions = target.plan().questions;
   return {target.name(), {questions.latest_token(target.names().key)}, [&questions](const Replies& replies) {

@@ -141,6 +141,8 @@ Question<bool> is_locked(const engine::KeyTarget& target);
 Question<bool> is_held_by(const engine::KeyTarget& target, const wire::Owner& owner);
 Question<std::int64_t> latest_token(const engine::KeyTarget& target);
 Question<std::optional<std::chrono::milliseconds>> remaining(const engine::KeyTarget& target);
+/// How many have heard it.
+Question<std::size_t> ask_release(const engine::KeyTarget& target);
 /// From this owner; without one, from any owner.
 Question<bool> force_release(const engine::KeyTarget& target, const std::optional<wire::Owner>& owner = {});
 

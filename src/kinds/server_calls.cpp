@@ -50,6 +50,17 @@ std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl) {
   return std::chrono::milliseconds(pttl.integer);
 }
 
+std::string asked_channel(std::string_view key) { return prefixed("holdfast_asked", key); }
+
+std::vector<base::Command> ask_release(std::string_view key) {
+  return {remaining(key), {{"PUBLISH", asked_channel(key), "asked"}}};
+}
+
+std::size_t decode_asked(const std::vector<base::Reply>& replies) {
+  if (!replies.back().is_integer() || replies.back().integer < 0) throw std::runtime_error("it does not say how many");
+  return static_cast<std::size_t>(replies.back().integer);
+}
+
 base::Command listeners(const std::vector<std::string>& channels, bool sharded) {
   base::Command command{{"PUBSUB", sharded ? "SHARDNUMSUB" : "NUMSUB"}};
   command.args.insert(command.args.end(), channels.begin(), channels.end());

@@ -32,6 +32,13 @@ base::Command remaining(std::string_view key);  ///< PTTL
 /// number.
 std::optional<std::chrono::milliseconds> time_left(const base::Reply& pttl);
 
+/// The channel on which the holders of a lock hear that somebody asks for it.
+std::string asked_channel(std::string_view key);
+/// PUBLISH on it; a PTTL before it says to the client which server that is of.
+std::vector<base::Command> ask_release(std::string_view key);
+/// How many connections have heard it. Throws std::runtime_error for what is no number.
+std::size_t decode_asked(const std::vector<base::Reply>& replies);
+
 /// PUBSUB NUMSUB, or with `sharded` SHARDNUMSUB: how many connections listen on each channel.
 base::Command listeners(const std::vector<std::string>& channels, bool sharded);
 /// For the channel at this index; empty if it is not in the reply.

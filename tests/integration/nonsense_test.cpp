@@ -46,6 +46,7 @@ const Question kQuestions[] = {
     {"Lock::info", [](const Client& client) { drop(client.lock("L").info()); }, {}},
     {"Lock::is_held_by", [](const Client& client) { drop(client.lock("L").is_held_by("x")); }, kNumber},
     {"Lock::remaining", [](const Client& client) { drop(client.lock("L").remaining()); }, kNumber},
+    {"Lock::ask_release", [](const Client& client) { drop(client.lock("L").ask_release()); }, kNumber},
     {"Lock::force_release", [](const Client& client) { drop(client.lock("L").force_release()); }, kNumber},
     {"FairLock::is_locked", [](const Client& client) { drop(client.fair_lock("L").is_locked()); }, kFree},
     {"FairLock::info", [](const Client& client) { drop(client.fair_lock("L").info()); }, kFree},

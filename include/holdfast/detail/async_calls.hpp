@@ -88,6 +88,14 @@ auto KeyLock::async_is_locked(Token&& token) const {
 }
 
 template <class Token>
+auto KeyLock::async_ask_release(Token&& token) const {
+  return detail::initiate<Failure, std::size_t>(
+      detail::home(parts()),
+      [parts = parts()](auto receiver) { return detail::make_ask_release(parts, std::move(receiver)); },
+      std::forward<Token>(token));
+}
+
+template <class Token>
 auto KeyLock::async_is_held_by(std::string owner, Token&& token) const {
   return detail::initiate<Failure, bool>(
       detail::home(parts()),

@@ -83,6 +83,7 @@ HOLDFAST_EXPORT OperationPtr make_adopt(const PartsPtr& parts, const std::string
 HOLDFAST_EXPORT OperationPtr make_downgrade(const PartsPtr& parts, const std::shared_ptr<Claim>& held,
                                             ReceiverPtr<Failure> receiver);
 
+HOLDFAST_EXPORT OperationPtr make_ask_release(const PartsPtr& parts, ReceiverPtr<Failure, std::size_t> receiver);
 HOLDFAST_EXPORT OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> receiver);
 HOLDFAST_EXPORT OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner,
                                              ReceiverPtr<Failure, bool> receiver);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -49,7 +51,7 @@ std::vector<std::string> variables_with_login() {
 class RunCommand::Supervisor {
  public:
   /// Starts it.
-  Supervisor(RunCommand& run, const Hold& hold, Guard& guard)
+  Supervisor(RunCommand& run, Hold& hold, Guard& guard)
       : run_(run),
         hold_(hold),
         guard_(guard),
@@ -73,6 +75,8 @@ class RunCommand::Supervisor {
   void keep_guard();
   void obey_policy();
   void act(LostAction action, milliseconds valid_for);
+  void listen_asked();
+  void obey_asked();
   void obey_signals();
   void on_signal(int signal);
   void on_stopped(int signal);
@@ -83,7 +87,7 @@ class RunCommand::Supervisor {
   SharedEnd shared_end() const;
 
   RunCommand& run_;
-  const Hold& hold_;
+  Hold& hold_;
   Guard& guard_;
   const std::string lock_;  // for messages
   LostPolicy policy_;
@@ -96,6 +100,7 @@ class RunCommand::Supervisor {
   bool lost_ = false;  // while the command ran
   std::optional<LossReason> loss_reason_;
   std::set<int> passed_on_;
+  const std::shared_ptr<std::atomic<bool>> asked_ = std::make_shared<std::atomic<bool>>(false);  // outlives the hold
   bool wants_terminal_ = false;  // the command is stopped until it gets it
   bool told_of_background_ = false;
   bool told_of_guard_ = false;
@@ -104,12 +109,14 @@ class RunCommand::Supervisor {
 bool RunCommand::Supervisor::run() {
   const std::stop_callback on_loss(hold_.lost_token(), [this] { wake().set(); });
   if (terminal_.is_all_ours()) terminal_.lend(child_.pid());
+  if (run_.options_.on_asked) listen_asked();
   obey_policy();
   while (!ended_) {
     wait_for_news();
     keep_guard();
     // Before the signals: a tool that was stopped for too long must not pass on SIGCONT first.
     obey_policy();
+    obey_asked();
     obey_signals();
     if (wants_terminal_) offer_terminal();
   }
@@ -196,6 +203,22 @@ void RunCommand::Supervisor::act(LostAction action, milliseconds valid_for) {
       break;
   }
   if (!allowed) console().note("the command runs as another user and cannot be stopped");
+}
+
+void RunCommand::Supervisor::listen_asked() {
+  hold_.on_asked([asked = asked_, &wake = wake()] {
+    asked->store(true);
+    wake.set();
+  });
+}
+
+void RunCommand::Supervisor::obey_asked() {
+  if (!asked_->exchange(false)) return;
+  const int signal = *run_.options_.on_asked;
+  console().note(fmt::format("{} is asked for; sent {}", lock_, SignalGate::name(signal)));
+  child_.signal_group(signal);
+  // A stopped process would see it only when continued.
+  if (SignalGate::is_ending(signal)) child_.signal_group(SIGCONT);
 }
 
 void RunCommand::Supervisor::obey_signals() {

@@ -1,14 +1,17 @@
 #include "cli/run/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <sstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -216,6 +219,19 @@ OnLost on_lost(const std::string& option, const std::string& text) {
   if (text == "kill") return OnLost::kill;
   if (text == "warn") return OnLost::warn;
   throw UsageError(fmt::format("{}: {} is not one of term, kill, warn", option, shown(text)));
+}
+
+int on_asked(const std::string& option, const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, int>, 6> kSignals{
+      {{"term", SIGTERM}, {"int", SIGINT}, {"hup", SIGHUP}, {"quit", SIGQUIT}, {"usr1", SIGUSR1}, {"usr2", SIGUSR2}}};
+  std::string name = text;
+  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  if (name.starts_with("sig")) name.erase(0, 3);
+  const auto found = std::ranges::find(kSignals, name, &std::pair<std::string_view, int>::first);
+  if (found == kSignals.end()) {
+    throw UsageError(fmt::format("{}: {} is not one of term, int, hup, quit, usr1, usr2", option, shown(text)));
+  }
+  return found->second;
 }
 
 }  // namespace holdfast::cli

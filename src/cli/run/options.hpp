@@ -28,6 +28,7 @@ struct RunOptions : WaitLimit {
   std::optional<std::string> at;                        ///< Once for this minute: see firing().
   std::optional<std::chrono::milliseconds> kill_after;  ///< Empty: see run_times().
   OnLost on_lost = OnLost::term;
+  std::optional<int> on_asked;  ///< The signal that the command gets when somebody asks for the lock.
   std::optional<int> status_fd;
   std::optional<std::string> label;  ///< Empty: the URL's, else the command's name.
   std::optional<std::string> metrics_file;
@@ -75,5 +76,8 @@ std::string firing(const std::string& option, const std::string& text);
 std::vector<std::string> with_ranges(const std::vector<std::string>& names);
 
 OnLost on_lost(const std::string& option, const std::string& text);
+
+/// `term`, `SIGTERM` and so on. Throws UsageError.
+int on_asked(const std::string& option, const std::string& text);
 
 }  // namespace holdfast::cli

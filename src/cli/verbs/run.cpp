@@ -101,6 +101,9 @@ of one name on one server: fenced, fair, spin, read-write (its writer), as Redis
     line.value(
         "--on-lost WHAT", R"(term: SIGTERM, then SIGKILL (default); kill: only SIGKILL; warn: only warn)",
         [this](const std::string& option, const std::string& text) { options_.on_lost = on_lost(option, text); });
+    line.value(
+        "--on-asked SIGNAL", R"(sent when somebody asks for the lock (ask-release): term, int, hup, quit, usr1, usr2)",
+        [this](const std::string& option, const std::string& text) { options_.on_asked = on_asked(option, text); });
     line.duration("--kill-after TIME", options_.kill_after,
                   R"(from SIGTERM to SIGKILL; default 5, but at most a quarter of the lease or of --max-hold)");
     line.title(R"(Command)");
@@ -154,7 +157,6 @@ Exit codes
 
 Examples
   holdfast run -n -E 0 --at-least 10m nightly-backup -- ./backup.sh     # once, on whichever machine comes first
-  holdfast run -n -E 0 --fresh 20h nightly-backup -- ./backup.sh        # on another machine, if the first one failed
   holdfast run --any 'gpu:{0..7}' -- sh -c 'CUDA_VISIBLE_DEVICES=${HOLDFAST_NAME#gpu:} exec ./train'
 )",
                                 .make = make_verb<RunVerb>};

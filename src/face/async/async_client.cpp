@@ -169,6 +169,10 @@ OperationPtr make_is_locked(const PartsPtr& parts, ReceiverPtr<Failure, bool> re
   return face::make_ask(parts->runtime, face::is_locked(face::key_target(*parts)), std::move(receiver));
 }
 
+OperationPtr make_ask_release(const PartsPtr& parts, ReceiverPtr<Failure, std::size_t> receiver) {
+  return face::make_ask(parts->runtime, face::ask_release(face::key_target(*parts)), std::move(receiver));
+}
+
 OperationPtr make_is_held_by(const PartsPtr& parts, const std::string& owner, ReceiverPtr<Failure, bool> receiver) {
   return face::make_ask(parts->runtime, face::is_held_by(face::key_target(*parts), wire::Owner{owner, parts->ask}),
                         std::move(receiver));

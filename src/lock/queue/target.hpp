@@ -140,6 +140,9 @@ class Target : public Queue, public std::enable_shared_from_this<Target> {
   using Listener = std::function<void(Busy)>;
   virtual Use begin_use(const wire::Owner& waiter, const Listener& listener) = 0;
 
+  /// Those that it is held on.
+  virtual void add_keys(std::vector<std::shared_ptr<KeyTarget>>& to) = 0;
+
   /// Asks for it once.
   virtual void attempt(Order order, AttemptDone done) = 0;
   /// A release that goes on until its outcome is known, of what was ours until `deadline` (or perhaps kNeverOurs). What

@@ -30,6 +30,7 @@ class AnyTarget final : public Target {
   bool stands_on(const redis::Shard& shard) const override;
   bool lies_in(const Runtime& client, const redis::cluster::SlotSet& slots) const override;
   bool subscribed(const wire::Owner& waiter) const override;
+  void add_keys(std::vector<std::shared_ptr<KeyTarget>>&) override {}  // what is held is one of the locks
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   void wake() override;
   void on_part_free(const KeyTarget& part) override;

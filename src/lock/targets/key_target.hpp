@@ -87,6 +87,7 @@ class KeyTarget final : public Target {
   std::string where() const override;
   bool subscribed(const wire::Owner& waiter) const override;
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
+  void add_keys(std::vector<std::shared_ptr<KeyTarget>>& to) override { to.push_back(self()); }
   void on_part_free(const KeyTarget& part) override;
   /// Itself, or the one of several that this grants.
   std::shared_ptr<Target> granted(const wire::Grant& grant) override;

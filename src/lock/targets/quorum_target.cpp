@@ -523,6 +523,10 @@ Target::Use QuorumTarget::begin_use(const wire::Owner& waiter, const Listener& l
   return uses;
 }
 
+void QuorumTarget::add_keys(std::vector<std::shared_ptr<KeyTarget>>& to) {
+  for (const Member& member : members()) member.target->add_keys(to);
+}
+
 void QuorumTarget::attempt(Order order, AttemptDone done) {
   order.owner.text = runtime().make_owner().text;
   group_.on_round();

@@ -105,6 +105,7 @@ class QuorumTarget : public Target {
   std::string where() const override { return group_.where(); }
   /// Where each waiter has a channel of its own nobody is woken: the owners who ask are those of the rounds.
   bool subscribed(const wire::Owner& waiter) const override;
+  void add_keys(std::vector<std::shared_ptr<KeyTarget>>& to) override;
   /// Of releases that may make up for what the latest round lacked, and where a member tells nothing any more.
   Use begin_use(const wire::Owner& waiter, const Listener& listener) override;
   // All of these on the loop of the client that serves it, where their outcomes come as well.
