@@ -1,11 +1,14 @@
 // The calls that no other example makes, once each: with 12_every_type.cpp, something to copy for every public name.
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include <holdfast/holdfast.hpp>
@@ -59,6 +62,10 @@ void hold(const holdfast::Client& client) {
   hold.throw_if_lost();
   expect(hold.valid_for() > 10s && hold.durable_for() == 0ms, "longer; and without acks nothing is durable");
   expect(lock.is_held_by(hold.owner()) && lock.remaining() > 10s, "the server says so too");
+  const auto asked = std::make_shared<std::atomic<bool>>(false);  // it may be called while the hold ends
+  hold.on_asked([asked] { *asked = true; });
+  while (lock.ask_release() == 0) std::this_thread::sleep_for(1ms);  // nobody waits until it listens
+  while (!*asked) std::this_thread::sleep_for(1ms);
   expect(lock.force_release(hold.owner()), "taken from this owner, and from nobody who came later");
   expect(hold.release() == holdfast::ReleaseOutcome::was_lost, "which it finds out here");
 

@@ -32,6 +32,7 @@ asio::awaitable<void> locks(const holdfast::Client& client) {
     const holdfast::MaybeHold second = co_await lock.async_try_acquire(soon);
     expect(first && !second, "one of them");
     const bool locked = co_await lock.async_is_locked();
+    expect(co_await lock.async_ask_release() == 0, "nobody listens, so nobody has heard it");
     const bool ours = co_await lock.async_is_held_by(first->owner());
     const auto remaining = co_await lock.async_remaining();
     const holdfast::LockInfo info = co_await lock.async_info();

@@ -91,11 +91,12 @@ class [[nodiscard]] HOLDFAST_EXPORT Hold {
 
   /// Until the hold ends, `on_asked` is called whenever somebody asks for the lock (KeyLock::ask_release, `holdfast
   /// ask-release`): a polite request, which does nothing by itself. Called on the client's notifier thread or its
-  /// io_context (see Observer), perhaps more than once for one request, and once more at most while the hold ends; what
-  /// it throws is swallowed. Best effort: a request while this client has no connection, or within a second after, is
-  /// not heard, nor one on a channel that it may not subscribe (`holdfast_asked:*`). Who asked sees how many heard it.
-  /// Throws Error(not_owner) for an empty hold. Returns at once. Wire cost: 1 SUBSCRIBE and 1 command, again after each
-  /// loss of the connection; then a look each second that sends nothing. Source: docs/wire.md section 1.
+  /// io_context (see Observer), perhaps more than once for one request, and once more at most while the hold ends, so
+  /// give it no reference to what ends with the hold; what it throws is swallowed. Best effort: a request while this
+  /// client has no connection, or within a second after, is not heard, nor one on a channel that it may not subscribe
+  /// (`holdfast_asked:*`). Who asked sees how many heard it. Throws Error(not_owner) for an empty hold. Returns at
+  /// once. Wire cost: 1 SUBSCRIBE and 1 command, again after each loss of the connection; then a look each second that
+  /// sends nothing. Source: docs/wire.md section 1.
   void on_asked(std::function<void()> on_asked);
 
   /// Releases the lock and returns the outcome. Idempotent: a second call returns the first outcome; an empty hold
