@@ -1,4 +1,5 @@
 // Holders that are asked for their lock: of every kind, by one client or another, and when the connection was lost.
+#include <array>
 #include <atomic>
 #include <functional>
 #include <latch>
@@ -9,6 +10,9 @@
 
 namespace holdfast::test::asked_test {
 namespace {
+
+// A request that is queued already is still passed on while a hold ends, so what a callback refers to is declared
+// before its client, which runs what is queued when it is closed.
 
 class Asked : public Faults {
  protected:
@@ -67,12 +71,12 @@ TEST_P(AskedOf, IsHeardUntilTheHoldEnds) {
 INSTANTIATE_TEST_SUITE_P(Kinds, AskedOf, testing::ValuesIn(ways()), [](const auto& way) { return way.param.name; });
 
 TEST_F(Asked, EachHoldHearsItAndMayGiveWay) {
+  std::atomic<int> asked = 0;
   const Client client(config());
   const Client other(config());
   const ReadLock first = client.read_write_lock("it").reader();
   const ReadLock second = other.read_write_lock("it").reader();
   std::optional<Hold> holds[] = {first.acquire(), second.acquire()};
-  std::atomic<int> asked = 0;
   for (auto& hold : holds) hold->on_asked([&] { ++asked; });
   const Client third(config());
   const WriteLock writer = third.read_write_lock("it").writer();
@@ -84,9 +88,9 @@ TEST_F(Asked, EachHoldHearsItAndMayGiveWay) {
 }
 
 TEST_F(Asked, IsHeardAgainWhenTheConnectionWasLost) {
+  std::atomic<int> asked = 0;
   const Client client(config());
   Hold hold = client.lock("it").acquire();
-  std::atomic<int> asked = 0;
   hold.on_asked([&] { ++asked; });
   const Client other(config());
   ASSERT_TRUE(heard(other.lock("it")));
@@ -103,8 +107,8 @@ TEST_F(Asked, IsHeardAgainWhenTheConnectionWasLost) {
 TEST_F(Asked, ACallbackThatStaysOrThrowsHoldsUpNoRenewal) {
   Config settings = config();
   settings.lease = 900ms;
-  const Client client(settings);
   std::latch over(1);
+  const Client client(settings);
   Hold slow = client.lock("slow").acquire();
   Hold throwing = client.lock("throwing").acquire();
   throwing.on_asked([] { throw std::runtime_error("no"); });
@@ -123,12 +127,12 @@ TEST_F(Asked, ACallbackThatStaysOrThrowsHoldsUpNoRenewal) {
 TEST_F(Asked, AnEmptyOrLostHoldListensNoMore) {
   Hold empty;
   EXPECT_EQ(error_of([&] { empty.on_asked([] {}); })->code(), Errc::not_owner);
+  std::atomic<int> asked = 0;
   const Client client(config());
   Hold hold = client.lock("it").acquire();
   raw.command("DEL", "it");
   client.lock("it").force_release();
   ASSERT_TRUE(eventually([&] { return hold.is_lost(); }));
-  std::atomic<int> asked = 0;
   hold.on_asked([&] { ++asked; });
   static_cast<void>(client.lock("it").ask_release());
   EXPECT_EQ(asked, 0);
@@ -155,15 +159,15 @@ TEST_F(AskedWithout, RightsNothingIsHeardAndWhoAsksIsTold) {
 using AskedInCluster = ClusterTest;
 
 TEST_F(AskedInCluster, TheNodeOfTheLockIsAsked) {
+  std::array<std::atomic<int>, 3> asked{};
   const Client client(config());
   const Client other(config());
-  for (int node = 0; node < 3; ++node) {
-    const std::string name = name_on(cluster.node(static_cast<std::size_t>(node)));
+  for (std::size_t node = 0; node < asked.size(); ++node) {
+    const std::string name = name_on(cluster.node(node));
     Hold hold = client.lock(name).acquire();
-    std::atomic<int> asked = 0;
-    hold.on_asked([&] { ++asked; });
+    hold.on_asked([&times = asked[node]] { ++times; });
     EXPECT_TRUE(eventually([&] { return other.lock(name).ask_release() == 1; })) << name;
-    EXPECT_TRUE(eventually([&] { return asked >= 1; })) << name;
+    EXPECT_TRUE(eventually([&] { return asked[node] >= 1; })) << name;
     hold.release();
   }
 }
