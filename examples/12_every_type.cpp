@@ -207,12 +207,13 @@ void info(const holdfast::Client& client) {
 }
 
 // Config, NodeAddress, AddressMap, Servers, UnixSocket, LocalServer, SentinelConfig, ClusterConfig, TlsConfig,
-// Credentials, Timing, KindTiming, OnClose, Publish: where the servers are, and how the client behaves.
+// TlsCredentials, Credentials, Timing, KindTiming, OnClose, Publish: where the servers are, and how the client behaves.
 void configuration() {
   holdfast::Config tls = holdfast::Config::from_url("rediss://locks.internal:6380?acks=all");
   holdfast::TlsConfig& settings = tls.tls;
   settings.ca_file = "/etc/ssl/locks.pem";
   settings.verify = holdfast::TlsConfig::Verify::full;
+  settings.provider = [] { return holdfast::TlsCredentials{.authorities = "-----BEGIN CERTIFICATE-----"}; };
   tls.credentials = [] { return holdfast::Credentials{.username = "app", .password = "new", .valid_for = 15min}; };
   tls.on_close = holdfast::OnClose::release;
   tls.validate();

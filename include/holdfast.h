@@ -222,6 +222,10 @@ HF_API int hf_lock_remaining_async(const hf_lock *lock, hf_queue *queue, uint64_
 /* Takes it away from whoever holds it, or from that owner only (NULL: from anybody). `freed`, or the value: 1 if it was held. */
 HF_API int hf_lock_force_release(const hf_lock *lock, const char *owner, int *freed);
 HF_API int hf_lock_force_release_async(const hf_lock *lock, const char *owner, hf_queue *queue, uint64_t tag);
+/* Asks whoever holds it to give it back, which ends nothing by itself. `heard`, or the value: how many of them listen, which
+ * the hf_hold_wait_asked_async() of C begins; 0 also where nobody holds it. One command. */
+HF_API int hf_lock_ask_release(const hf_lock *lock, size_t *heard);
+HF_API int hf_lock_ask_release_async(const hf_lock *lock, hf_queue *queue, uint64_t tag);
 /* Of HF_FENCED: the highest token so far, 0 if there is none. */
 HF_API int hf_lock_latest_token(const hf_lock *lock, int64_t *token);
 
@@ -268,6 +272,10 @@ HF_API int hf_hold_downgrade(hf_hold *hold);
 HF_API int hf_hold_downgrade_async(hf_hold *hold, hf_queue *queue, uint64_t tag);
 /* Completes when the hold is lost: the value is an hf_loss. With HF_CANCELLED when it is given back first. Costs nothing. */
 HF_API int hf_hold_wait_lost_async(const hf_hold *hold, hf_queue *queue, uint64_t tag);
+/* Completes when somebody asks for the lock (hf_lock_ask_release(), `holdfast ask-release`): the value is how often since
+ * the last such completion. With HF_LOST or HF_CANCELLED when the hold ends first. The first call for a hold begins to
+ * listen, in the background, by a subscription; what comes while nobody waits is kept for the next call. */
+HF_API int hf_hold_wait_asked_async(hf_hold *hold, hf_queue *queue, uint64_t tag);
 
 /* These look at what is known here and send nothing. For how long nobody else can have it; 0: it is lost or given back. */
 HF_API int64_t hf_hold_valid_for(const hf_hold *hold);

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/house: what the classes of a source offer and keep. Constructors, destructors, assignments and what is defaulted
 or deleted are no methods here; each overload is one. Static members are no fields."""
 import re

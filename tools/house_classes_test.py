@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/house: what counts as a public method and as a field."""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/release: what must be true before, and what is written about what was made."""
 import pathlib
 import tarfile

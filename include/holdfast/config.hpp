@@ -18,9 +18,24 @@ namespace holdfast {
 
 class Observer;
 
+/// What TLS uses in place of files, as PEM texts.
+struct TlsCredentials {
+  std::string authorities{};  ///< Those that are trusted. Empty: TlsConfig::ca_file, or the system's.
+  /// The client's, followed by those between it and its authority. Empty: TlsConfig::certificate_file, if any.
+  std::string certificate{};
+  std::string key{};  ///< Its private key. Never printed, logged or put in an error.
+};
+
+/// Provides certificates that are in no file, or that change: from a vault, a workload identity, a certificate store.
+/// Called before the handshake of each connection, on a thread of its own, as a CredentialsProvider is: the same holds
+/// if it is slow or does not return. If it throws, or what it gives cannot be used, that of the call before serves; if
+/// there was none, that counts as an unreachable server, and it is called again at the next attempt.
+using TlsProvider = std::function<TlsCredentials()>;
+
 /// TLS settings, used when `enabled` (a `rediss://` URL).
 struct TlsConfig {
   bool enabled = false;
+  TlsProvider provider{};  ///< When set, what it gives takes the place of the files.
   // Regular files that have changed are read again before the next connection.
   std::string ca_file;           ///< PEM; empty: the system's trusted authorities.
   std::string certificate_file;  ///< PEM client certificate, when the server asks for one.

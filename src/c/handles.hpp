@@ -13,6 +13,7 @@
 
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
+#include "c/asked.hpp"
 #include "c/queue.hpp"
 
 struct hf_client {
@@ -52,6 +53,7 @@ struct hf_hold {
     return static_cast<int>(outcome);
   }
   std::shared_ptr<holdfast::engine::Claim> claim() const;
+  std::shared_ptr<holdfast::c::Asked> asked();
 
   const holdfast::base::ForkGuard fork;
   const std::string name, owner;
@@ -60,6 +62,7 @@ struct hf_hold {
   holdfast::base::Mutex changing;
   mutable holdfast::base::Mutex mutex;
   holdfast::Hold hold HOLDFAST_GUARDED_BY(mutex);
+  std::shared_ptr<holdfast::c::Asked> asking HOLDFAST_GUARDED_BY(mutex);
 };
 
 struct hf_semaphore {

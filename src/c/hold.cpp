@@ -46,6 +46,13 @@ std::shared_ptr<holdfast::engine::Claim> hf_hold::claim() const {
   return HoldAccess::held(hold);
 }
 
+std::shared_ptr<holdfast::c::Asked> hf_hold::asked() {
+  claim();  // throws as it does
+  const holdfast::base::Guard guard(mutex);
+  if (!asking) asking = holdfast::c::Asked::listen(hold);
+  return asking;
+}
+
 void hf_hold_free(hf_hold* hold) { delete hold; }
 
 void hf_hold_clear(hf_hold** hold) {
@@ -150,6 +157,15 @@ int hf_hold_wait_lost_async(const hf_hold* hold, hf_queue* queue, uint64_t tag) 
     const auto claim = given(hold, "hold").claim();
     start<Failure, LossReason>(
         queue, tag, {}, [&](auto receiver) { return holdfast::detail::make_wait_lost(claim, std::move(receiver)); });
+  });
+}
+
+int hf_hold_wait_asked_async(hf_hold* hold, hf_queue* queue, uint64_t tag) {
+  return guarded([&] {
+    given(queue, "queue");
+    const std::shared_ptr<holdfast::c::Asked> asked = given(hold, "hold").asked();
+    start<Failure, std::int64_t>(queue, tag, {.undo = [asked] { asked->hear(); }},
+                                 [&](auto receiver) { return asked->wait(std::move(receiver)); });
   });
 }
 

@@ -307,6 +307,19 @@ int hf_lock_force_release_async(const hf_lock* lock, const char* owner, hf_queue
   });
 }
 
+int hf_lock_ask_release(const hf_lock* lock, size_t* heard) {
+  return guarded([&] {
+    const std::size_t by = given(lock, "lock").key().ask_release();
+    if (heard != nullptr) *heard = by;
+  });
+}
+
+int hf_lock_ask_release_async(const hf_lock* lock, hf_queue* queue, uint64_t tag) {
+  return ask<std::size_t>(lock, queue, tag, [](const auto& parts, auto receiver) {
+    return holdfast::detail::make_ask_release(parts, std::move(receiver));
+  });
+}
+
 int hf_lock_latest_token(const hf_lock* lock, int64_t* token) {
   return guarded([&] { given(token, "token") = fenced_of(lock).latest_token(); });
 }

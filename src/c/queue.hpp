@@ -138,6 +138,7 @@ class Queue::Completing final : public detail::Receiver<Results...> {
   }
   void put(const Failure& failure, bool yes) { queue_->complete(place_, failure, std::int64_t{yes ? 1 : 0}); }
   void put(const Failure& failure, std::int64_t number) { queue_->complete(place_, failure, number); }
+  void put(const Failure& failure, std::size_t number) { put(failure, static_cast<std::int64_t>(number)); }
   void put(ReleaseOutcome outcome) { queue_->complete(place_, {}, static_cast<std::int64_t>(outcome)); }
   void put(std::size_t number) { queue_->complete(place_, {}, static_cast<std::int64_t>(number)); }
 

@@ -212,6 +212,38 @@ TEST_P(Kinds, ALossCompletesItsCall) {
   EXPECT_EQ(outcome, HF_WAS_LOST);
 }
 
+TEST_P(Kinds, ARequestForTheLockCompletesItsCall) {
+  const Lock lock = open(client);
+  Hold hold = held(lock);
+  const Client other = another_client();
+  const std::string kind = GetParam().name;
+  const Lock wanted = lock_of(other, HF_LOCK, kind == "multi" || kind == "red" ? "one" : "orders");
+  std::size_t heard = 9;
+  EXPECT_TRUE(ok(hf_lock_ask_release(wanted, &heard)));
+  EXPECT_EQ(heard, 0U) << "it does not listen yet";
+
+  ASSERT_TRUE(ok(hf_hold_wait_asked_async(hold, queue, 7)));
+  EXPECT_EQ(next(queue, 30).code, HF_NOTHING);
+  EXPECT_TRUE(soon([&] { return hf_lock_ask_release(wanted, &heard) == HF_OK && heard == 1; }));
+  Completed told = next(queue);
+  EXPECT_EQ(told.tag, 7U);
+  EXPECT_EQ(told.code, HF_OK) << told.text;
+  EXPECT_EQ(told.value, 1);
+  EXPECT_EQ(hf_hold_check(hold), HF_OK) << "it ends nothing";
+
+  ASSERT_TRUE(ok(hf_lock_ask_release_async(wanted, queue, 8)));
+  EXPECT_EQ(next(queue).value, 1);
+  ASSERT_TRUE(ok(hf_hold_wait_asked_async(hold, queue, 7)));
+  EXPECT_EQ(next(queue).value, 1) << "what came meanwhile was kept";
+
+  ASSERT_TRUE(ok(hf_hold_wait_asked_async(hold, queue, 7)));
+  ASSERT_TRUE(ok(hf_hold_release(hold, nullptr)));
+  told = next(queue);
+  EXPECT_EQ(told.tag, 7U);
+  EXPECT_EQ(told.code, HF_CANCELLED);
+  EXPECT_EQ(hf_hold_wait_asked_async(hold, queue, 7), HF_NOT_OWNER);
+}
+
 INSTANTIATE_TEST_SUITE_P(C, Kinds, testing::ValuesIn(kKinds),
                          [](const auto& each) { return std::string(each.param.name); });
 

@@ -23,6 +23,12 @@ class Elect : public CliTest {
     args.insert(args.end(), {"scheduler", "--", "sh", "-c", "echo $HOLDFAST_TOKEN; echo $$; " + more});
     return start(args);
   }
+  /// Reads the token of the second term.
+  static testing::AssertionResult reads_next(Process& process) {
+    const std::optional<std::string> token = process.read_line();
+    if (token && std::stoll(*token) >= 2) return testing::AssertionSuccess();
+    return testing::AssertionFailure() << token.value_or("nothing") << "; 3, if a grant's answer outlasted its lease";
+  }
   bool waits() {
     return eventually([&] { return raw_.command("PUBSUB", "CHANNELS").elements.size() == 1; });
   }
@@ -36,9 +42,7 @@ TEST_F(Elect, AfterAKillTheNextOneLeadsWhenTheLeaseIsOver) {
   ASSERT_TRUE(waits());
   const auto killed = steady_clock::now();
   first.signal(SIGKILL);
-  const std::optional<std::string> token = second.read_line();
-  ASSERT_TRUE(token);
-  EXPECT_GE(std::stoll(*token), 2) << "3, if the answer to a grant came too late for its lease of a second";
+  ASSERT_TRUE(reads_next(second));
   const auto took = steady_clock::now() - killed;
   EXPECT_FALSE(runs(command)) << "two commands";
   EXPECT_LT(took, 1s + 5s) << "and most often 1.1 s";
@@ -69,7 +73,7 @@ TEST_F(Elect, ACommandThatIsSlowToEndKeepsTheOthersOut) {
   ASSERT_EQ(first.read_line(), "told");
   EXPECT_EQ(second.read_line(1500ms), std::nullopt) << "more than two leases later";
   std::ofstream(file) << "\n";
-  EXPECT_EQ(second.read_line(), "2");
+  EXPECT_TRUE(reads_next(second));
   EXPECT_EQ(finish(first).status, exited(3)) << "the command's own";
 }
 
@@ -78,7 +82,7 @@ TEST_F(Elect, AfterALossTheCommandIsEndedAndTheCandidateStandsAgain) {
   ASSERT_EQ(process.read_line(), "1");
   const pid_t command = read_pid(process);
   raw_.command("DEL", "scheduler");
-  ASSERT_EQ(process.read_line(), "2");
+  ASSERT_TRUE(reads_next(process));
   EXPECT_FALSE(runs(command));
   EXPECT_THAT(process.errors(), HasSubstr("was lost while the command ran"));
   process.signal(SIGTERM);

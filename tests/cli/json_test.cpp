@@ -71,10 +71,10 @@ TEST_F(Json, InspectTellsHeldFromFree) {
 TEST_F(Json, WaitTellsHowLongAndForWhom) {
   EXPECT_EQ(parsed(use({"wait", "--json", "job"}).out).at("free"), true);
   hold("job", 60'000);
-  const json::value value = parsed(use({"wait", "--json", "-w", "0.1", "job"}).out);
+  const json::value value = parsed(use({"wait", "--json", "-w", "0.5", "job"}).out);
   EXPECT_EQ(value.at("free"), false);
   EXPECT_EQ(value.at("waited_for").as_string(), kSomebody);
-  EXPECT_GE(value.at("waited_ms").as_int64(), 100);
+  EXPECT_GE(value.at("waited_ms").as_int64(), 500);
 }
 
 TEST_F(Json, BreakTellsFromWhom) {

@@ -169,7 +169,7 @@ TEST_F(RunTest, TakesAWaitOfZeroForNonblock) {
 TEST_F(RunTest, UsesTheConflictExitCodeAskedFor) {
   hold("job");
   EXPECT_EQ(use({"run", "-n", "-E", "42", "job", "--", "true"}).status, exited(42));
-  EXPECT_EQ(use({"run", "-w", "0.05", "--conflict-exit-code", "0", "job", "--", "true"}).status, exited(0));
+  EXPECT_EQ(use({"run", "-w", "0.5", "--conflict-exit-code", "0", "job", "--", "true"}).status, exited(0));
 }
 
 TEST_F(RunTest, SaysNothingAboutAConflictWhenQuiet) {

@@ -336,6 +336,25 @@ TEST_F(PasswordsThatChange, LoseNoLockOfARunAndEndNoLeader) {
   }
 }
 
+TEST_F(PasswordsThatChange, EndNoExporterAndNoTop) {
+  for (std::vector<std::string> line : std::vector<std::vector<std::string>>{
+           {"exporter", "--interval", "100ms", "--listen", "127.0.0.1:0"}, {"top", "-n", "100ms"}}) {
+    const std::string verb = line.front();
+    line.insert(line.end(), {"--json", "--url", url_ + "?user=app", "--password-file", password_});
+    Process process = start(line, {"HOLDFAST_URL"});
+    ASSERT_TRUE(process.read_line()) << process.errors();
+    for (int turn = 0; turn < 6; ++turn) {
+      change();
+      const long long before = raw_.calls("scan");
+      EXPECT_TRUE(eventually([&] { return raw_.calls("scan") >= before + 3; })) << verb << ", turn " << turn;
+    }
+    process.signal(SIGTERM);
+    const Outcome outcome = finish(process);
+    EXPECT_EQ(outcome.status, exited(0)) << outcome.err;
+    EXPECT_THAT(outcome.err, Not(HasSubstr("pass-")));
+  }
+}
+
 TEST_F(PasswordSources, ALoginIsKeptFromTheCommandIfThatIsAskedFor) {
   const std::string print = "echo \"${HOLDFAST_PASSWORD-none} ${HOLDFAST_URL-none}\"";
   const std::string with_login = "HOLDFAST_URL=" + server_.url("", "open sesame");

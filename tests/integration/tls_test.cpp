@@ -1,5 +1,10 @@
 // TLS: it works, and what cannot be trusted is refused at once with its reason.
+#include <atomic>
 #include <filesystem>
+#include <fstream>
+#include <future>
+#include <mutex>
+#include <sstream>
 
 #include "faults.hpp"
 #include "support/process.hpp"
@@ -120,6 +125,26 @@ TEST_F(Tls, ExpectsTheHostThatAnAddressIsMappedTo) {
               IsError(Errc::tls, "orders", settings.node(), HasSubstr("it is not for the host 127.0.0.1")));
 }
 
+/// A name that ends at its NUL for those who do not look: "localhost", then "evil.example".
+TEST(TlsOfStrangers, ANameWithANulIsNoName) {
+  const TempDir folder;
+  const auto served = [&](const std::string& names) {
+    ServerOptions options{.listen = ServerOptions::Listen::tls};
+    options.certificates = Certificates::make(folder.path() / std::to_string(names.size()), names);
+    return options;
+  };
+  constexpr const char* kNul = "DER:30:18:82:16:6c:6f:63:61:6c:68:6f:73:74:00:65:76:69:6c:2e:65:78:61:6d:70:6c:65";
+  const RedisServer server(served(kNul));
+  Config settings = Config::from_url(server.url());
+  settings.tls.ca_file = server.certificates().ca_file;
+  EXPECT_THAT(error_of([&] { return Client(settings).lock("orders").acquire(); }),
+              IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
+  const RedisServer plain(served("DER:30:0b:82:09:6c:6f:63:61:6c:68:6f:73:74"));
+  settings = Config::from_url(plain.url());
+  settings.tls.ca_file = plain.certificates().ca_file;
+  EXPECT_TRUE(Client(settings).lock("orders").acquire()) << "the same without the NUL";
+}
+
 /// All files at once, of the server and of its client; the old ones are worth nothing with the new ones.
 TEST_F(TlsWithClientCertificate, OutlivesNewAuthoritiesAndCertificates) {
   if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 CONFIG SET changes one thing at a time";
@@ -158,6 +183,115 @@ TEST_F(TlsWithClientCertificate, OutlivesNewAuthoritiesAndCertificates) {
   }
   EXPECT_EQ(client.counters().lost, 0U);
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+std::string text_of(const std::string& file) {
+  std::ostringstream out;
+  out << std::ifstream(file).rdbuf();
+  return out.str();
+}
+TlsCredentials read_all(const Certificates& set) {
+  return {text_of(set.ca_file), text_of(set.client_certificate_file), text_of(set.client_key_file)};
+}
+
+/// A provider that a test changes.
+class Provided {
+ public:
+  explicit Provided(TlsCredentials first) : given_(std::move(first)) {}
+  void set(TlsCredentials next) {
+    const std::lock_guard guard(mutex_);
+    given_ = std::move(next);
+  }
+  static TlsProvider by(const std::shared_ptr<Provided>& provided) {
+    return [provided] {
+      ++provided->calls;
+      const std::lock_guard guard(provided->mutex_);
+      if (provided->given_.certificate.empty()) throw std::runtime_error("the vault is sealed\n");
+      return provided->given_;
+    };
+  }
+  std::atomic<int> calls{0};
+
+ private:
+  std::mutex mutex_;
+  TlsCredentials given_;
+};
+
+TEST_F(TlsWithClientCertificate, OutlivesNewOnesThatAreProvided) {
+  if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 CONFIG SET changes one thing at a time";
+  const TempDir folder;
+  const Certificates sets[] = {server.certificates(), Certificates::make(folder.path() / "other")};
+  const auto provided = std::make_shared<Provided>(read_all(sets[0]));
+  Config settings = config();
+  settings.lease = 10s;
+  settings.tls.ca_file = settings.tls.certificate_file = settings.tls.key_file = folder.file("nothing");
+  settings.tls.provider = Provided::by(provided);
+  Client client(settings);
+  Hold hold = client.lock("orders").acquire();
+  for (int turn = 1; turn <= 6; ++turn) {
+    const Certificates& next = sets[turn % 2];
+    if (turn % 3 == 0) provided->set(read_all(next));  // at times the client's come first
+    raw.command("CONFIG", "SET", "tls-ca-cert-file", next.ca_file, "tls-cert-file", next.server_certificate_file,
+                "tls-key-file", next.server_key_file);
+    raw.command("CLIENT", "KILL", "TYPE", "normal");
+    if (turn % 3 != 0) provided->set(read_all(next));
+    EXPECT_EQ(client.lock("other").acquire().release(), ReleaseOutcome::released) << "turn " << turn;
+  }
+  provided->set({});
+  raw.command("CLIENT", "KILL", "TYPE", "normal");
+  EXPECT_EQ(client.lock("other").acquire().release(), ReleaseOutcome::released) << "those before serve";
+  EXPECT_GE(provided->calls, 8);
+  EXPECT_EQ(client.counters().lost, 0U);
+  EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+}
+
+TEST_F(TlsWithClientCertificate, ProvidedOnesThatFailAreNamed) {
+  Config settings = config();
+  settings.timing.patience = 300ms;
+  settings.timing.connect_timeout = 200ms;
+  const TlsCredentials good = read_all(server.certificates());
+  const auto cause = [&](TlsProvider provider) {
+    settings.tls.provider = std::move(provider);
+    const Client client(settings);
+    const std::optional<Error> error = error_of([&] { return client.lock("orders").acquire(); });
+    EXPECT_TRUE(error && error->code() == Errc::unreachable);
+    return error ? std::string(error->what()) : std::string();
+  };
+  EXPECT_THAT(cause(Provided::by(std::make_shared<Provided>(TlsCredentials{}))),
+              HasSubstr("the TLS provider threw: \"the vault is sealed\\n\""));
+  EXPECT_THAT(cause([]() -> TlsCredentials { throw 1; }),
+              HasSubstr("the TLS provider threw something that is no std::exception"));
+  const auto over = std::make_shared<std::promise<void>>();
+  EXPECT_THAT(cause([over, until = over->get_future().share()]() -> TlsCredentials {
+                until.wait();
+                return {};
+              }),
+              HasSubstr("no answer of the TLS provider within 200 ms"));
+  over->set_value();
+  EXPECT_THAT(cause([good] { return TlsCredentials{"nonsense", good.certificate, good.key}; }),
+              HasSubstr("cannot read the authorities that the TLS provider gave"));
+  EXPECT_THAT(cause([good] { return TlsCredentials{good.authorities, good.key, good.key}; }),
+              HasSubstr("cannot read the certificate that the TLS provider gave"));
+  const std::string secret = good.key.substr(good.key.size() / 2, 20);
+  const std::string unfit =
+      cause([good] { return TlsCredentials{good.authorities, good.certificate, good.certificate}; });
+  EXPECT_THAT(unfit, HasSubstr("cannot read the private key that the TLS provider gave"));
+  EXPECT_THAT(unfit, Not(HasSubstr(secret)));
+  settings.tls.provider = [good] { return good; };
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+}
+
+/// A provider may give the authorities only; then files have the rest.
+TEST_F(TlsWithClientCertificate, ProvidedOnesComeBeforeThoseOfFiles) {
+  Config settings = config();
+  settings.tls.ca_file = server.certificates().untrusted_ca_file;
+  const std::string trusted = text_of(server.certificates().ca_file);
+  settings.tls.provider = [trusted] { return TlsCredentials{.authorities = trusted}; };
+  EXPECT_TRUE(Client(settings).lock("orders").acquire());
+  const std::string untrusted = text_of(server.certificates().untrusted_ca_file);
+  settings = config();
+  settings.tls.provider = [untrusted] { return TlsCredentials{.authorities = untrusted}; };
+  EXPECT_THAT(refused(settings), IsError(Errc::tls, "orders", settings.node(), HasSubstr("certificate verify failed")));
 }
 
 TEST_F(TlsWithClientCertificate, IsShownTheCertificate) { EXPECT_TRUE(Client(config()).lock("orders").acquire()); }

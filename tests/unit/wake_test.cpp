@@ -110,7 +110,7 @@ TEST(WakeTest, WhatTheFirstAskForNextIsSentBeforeTheLastAreWoken) {
   Running loop([&] {
     if (!asked.exchange(false)) return;
     within(30s, [&] { return returned >= 8; });
-    within(kAWhile, [&] { return returned > 8; });
+    within(kAWhile, [&] { return returned == 12; });
     returned_before = returned.load();
     sent = true;
   });
@@ -123,7 +123,8 @@ TEST(WakeTest, WhatTheFirstAskForNextIsSentBeforeTheLastAreWoken) {
     });
   }
   EXPECT_TRUE(within(30s, [&] { return sent.load(); }));
-  EXPECT_EQ(returned_before, 8);
+  EXPECT_GE(returned_before, 8);
+  EXPECT_LT(returned_before, 12) << "one or two may share a place to sleep with one of the first: system/portable.cpp";
 }
 
 TEST(WakeTest, WhoIsAnsweredWhileOthersAreBeingWokenIsWokenAsWell) {

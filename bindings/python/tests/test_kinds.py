@@ -85,6 +85,42 @@ def test_a_loss_is_told_and_raised(face, kind, server):
     asyncio.run(story())
 
 
+def test_a_holder_is_asked_for_its_lock(face, kind, server):
+    async def heard(names):
+        while not sum([await now(each.ask_release()) for each in names]):
+            await asyncio.sleep(0.01)
+
+    async def story():
+        client, other = face.connect(server.url), face.connect(server.url)
+        hold = await now((await now(kind(face, client, "orders"))).acquire())
+        wanted = other.lock("orders"), other.lock("orders1")  # the one, or the other of a MultiLock
+        assert [await now(each.ask_release()) for each in wanted] == [0, 0]
+        if face is aio:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(hold.wait_asked(), 0.05)
+        else:
+            assert not hold.wait_asked(0.05)
+        await asyncio.wait_for(heard(wanted), SOON)
+        assert await asyncio.wait_for(now(hold.wait_asked()), SOON)  # what came meanwhile was kept
+        if face is aio:  # a cancellation that comes too late to be one
+            waiting = asyncio.ensure_future(hold.wait_asked())
+            await asyncio.sleep(0)
+            await asyncio.wait_for(heard(wanted), SOON)
+            waiting.cancel()
+            was = await asyncio.gather(waiting, return_exceptions=True)
+            assert was == [True] or await asyncio.wait_for(hold.wait_asked(), SOON)
+        assert hold.valid_for > 0
+        await now(hold.release())
+        assert not await now(hold.wait_asked())
+        lost = await now((await now(kind(face, client, "other"))).acquire())
+        server("FLUSHALL")
+        assert not await asyncio.wait_for(now(lost.wait_asked()), SOON)
+        await now(client.close())
+        await now(other.close())
+
+    asyncio.run(story())
+
+
 class Counter:
     """Read, pause, write: who is not kept apart loses counts."""
 

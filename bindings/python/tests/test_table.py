@@ -25,7 +25,7 @@ GAPS = [
     ("Hold.leave FencedLock.latest_token Client.probe", "started", "the engine cannot start it; aio has a thread wait for it"),
     ("Client.close", "started", "it ends what has been started; aio has a thread wait for it"),
     ("Leader.lead Leader.campaign", "started", "the body runs on the thread that calls; Python has leaders of its own"),
-    ("Loss.wait", "C", "a thread waits with a queue"),
+    ("Loss.wait Hold.wait_asked", "C", "a thread waits with a queue"),
     ("*.free Hold.clear text_free", "started sync aio", "Python frees what nobody refers to"),
     ("Queue.* Stop.*", "started sync aio", "underneath all waits of Python, which Ctrl-C and cancel() end"),
     ("last_error code_name", "started sync aio", "HoldfastError has it"),
@@ -40,7 +40,7 @@ GAPS = [
 # Where an operation takes less, what it does not take, and why.
 SHORTER = [
     ("LeasedSemaphore.init Semaphore.init", "started", "lives_ms", "the engine cannot start that; aio has a thread wait for it"),
-    ("Loss.wait", "aio", "timeout", "asyncio.wait_for() has it"),
+    ("Loss.wait Hold.wait_asked", "aio", "timeout", "asyncio.wait_for() has it"),
     ("Leader.campaign", "aio", "stop", "cancel() ends it"),
 ]
 # What has another name in Python. All else has that of C, and is made by the Client's method with the name of its class.

@@ -57,6 +57,7 @@ class RunCommand::Supervisor {
         guard_(guard),
         lock_(run.report_.lock_in_words()),
         policy_(run.options_.on_lost, run.times_.kill_after, run.times_.margin),
+        granted_(base::Clock::now() + hold.valid_for() - run.times_.shortest),
         child_(run.options_.command, run.environment(hold), signals(), run.surroundings_.inherited, guard,
                terminal_.to_begin_with()) {
     run_.report_.pid = child_.pid();
@@ -91,9 +92,9 @@ class RunCommand::Supervisor {
   Guard& guard_;
   const std::string lock_;  // for messages
   LostPolicy policy_;
+  const base::TimePoint granted_;
   Terminal terminal_;
   Child child_;
-  const base::TimePoint start_ = base::Clock::now();
   Timer timer_;
   std::optional<base::TimePoint> next_look_;
   bool ended_ = false;
@@ -176,7 +177,7 @@ void RunCommand::Supervisor::obey_policy() {
 void RunCommand::Supervisor::act(LostAction action, milliseconds valid_for) {
   // A renewed hold ends early only at its cap; the library ends it slightly earlier.
   const bool max_hold =
-      run_.options_.max_hold && base::Clock::now() - start_ + valid_for >= *run_.options_.max_hold * 9 / 10;
+      run_.options_.max_hold && base::Clock::now() + valid_for - granted_ >= *run_.options_.max_hold * 9 / 10;
   // SIGKILL after SIGTERM has the same reason.
   if (!loss_reason_) {
     loss_reason_ = policy_.told_early() ? LossReason::taken : max_hold ? LossReason::max_hold : LossReason::expired;

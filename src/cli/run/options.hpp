@@ -39,6 +39,7 @@ struct RunOptions : WaitLimit {
 
 struct RunTimes {
   std::chrono::milliseconds lease{};
+  std::chrono::milliseconds shortest{};  ///< The lease, or --max-hold if that is shorter: so long a new hold is valid.
   /// Between SIGTERM and SIGKILL, inside the lease.
   std::chrono::milliseconds kill_after{};
   /// How long before the end SIGKILL is sent.

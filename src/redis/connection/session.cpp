@@ -60,7 +60,7 @@ void Session::open() { dialer_->start(); }
 std::string Session::missing() const {
   const std::string from = endpoint_ && dialer_->named() ? " from " + to_string(*endpoint_) : "";
   if (stage_ == Stage::look_up) return dialer_->missing();
-  if (tls_context_.refreshing()) return "answer of the file system about the TLS files";
+  if (std::string missing = tls_context_.missing(); !missing.empty()) return missing;
   return (stage_ == Stage::handshake ? "answer to the TLS handshake" : "answer to the login") + from;
 }
 
@@ -82,8 +82,9 @@ void Session::on_dialled(std::optional<Socket> socket, const Endpoint& endpoint,
 
 void Session::shake_hands() {
   stage_ = Stage::handshake;
-  tls_context_.refresh([self = shared_from_this()] {
+  tls_context_.refresh([self = shared_from_this()](const std::string& problem) {
     if (self->link_ == nullptr) return;
+    if (!problem.empty()) return self->end(asio::error::host_unreachable, problem);
     const TlsConfig& tls = self->config_.tls;
     self->tls_.emplace(self->socket_, self->tls_context_.context());
     expect_host(*self->tls_, tls.server_name.empty() ? self->dialer_->host() : tls.server_name, tls.verify,

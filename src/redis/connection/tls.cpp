@@ -53,8 +53,9 @@ std::string state_of(const TlsConfig& tls) {
   return out;
 }
 
-/// Throws Error(tls), naming the file that could not be read.
-std::shared_ptr<ssl::context> make_tls_context(const TlsConfig& tls, const std::string& node) {
+/// Throws Error(tls), naming the file that could not be read, or the part of what is provided.
+std::shared_ptr<ssl::context> make_tls_context(const TlsConfig& tls, const TlsCredentials& given,
+                                               const std::string& node) {
   const auto made = std::make_shared<ssl::context>(ssl::context::tls_client);
   ssl::context& context = *made;
 
@@ -63,7 +64,10 @@ std::shared_ptr<ssl::context> make_tls_context(const TlsConfig& tls, const std::
   };
   boost::system::error_code error;
   context.set_options(ssl::context::default_workarounds | ssl::context::no_tlsv1 | ssl::context::no_tlsv1_1, error);
-  if (!tls.ca_file.empty()) {
+  if (!given.authorities.empty()) {
+    context.add_certificate_authority(asio::buffer(given.authorities), error);
+    check(error, "cannot read the authorities that the TLS provider gave");
+  } else if (!tls.ca_file.empty()) {
     context.load_verify_file(tls.ca_file, error);
     check(error, "cannot read the authorities in " + tls.ca_file);
   } else {
@@ -79,14 +83,23 @@ std::shared_ptr<ssl::context> make_tls_context(const TlsConfig& tls, const std::
         return std::string();
       },
       error);
-  if (!tls.certificate_file.empty()) {
+  if (!given.certificate.empty()) {
+    context.use_certificate_chain(asio::buffer(given.certificate), error);
+    check(error, "cannot read the certificate that the TLS provider gave");
+  } else if (!tls.certificate_file.empty()) {
     context.use_certificate_chain_file(tls.certificate_file, error);
     check(error, "cannot read the certificate in " + tls.certificate_file);
   }
-  if (!tls.key_file.empty()) {
-    context.use_private_key_file(tls.key_file, ssl::context::pem, error);
+  const auto check_key = [&](const std::string& which) {
     const char* const why = *encrypted ? " (it is encrypted, and nobody is asked for a pass phrase)" : "";
-    check(error, "cannot read the private key in " + tls.key_file + why);
+    check(error, "cannot read the private key " + which + why);
+  };
+  if (!given.key.empty()) {
+    context.use_private_key(asio::buffer(given.key), ssl::context::pem, error);
+    check_key("that the TLS provider gave");
+  } else if (!tls.key_file.empty()) {
+    context.use_private_key_file(tls.key_file, ssl::context::pem, error);
+    check_key("in " + tls.key_file);
   }
   context.set_verify_mode(tls.verify == TlsConfig::Verify::none ? ssl::verify_none : ssl::verify_peer);
   return made;
@@ -99,10 +112,16 @@ using Reread = Aside<TlsContext::Loaded>;
 /// On a thread of its own.
 Reread::Reply read_again(const TlsConfig& tls, const std::string& before) {
   Reread::Reply reply;
-  reply.answer.files = state_of(tls);
-  if (reply.answer.files.empty() || reply.answer.files == before) return {};
+  TlsCredentials given;
+  if (tls.provider) {
+    reply.problem = thrown_by("the TLS provider", [&] { given = tls.provider(); });
+    if (!reply.problem.empty()) return reply;
+  } else {
+    reply.answer.files = state_of(tls);
+    if (reply.answer.files.empty() || reply.answer.files == before) return {};
+  }
   try {
-    reply.answer.context = make_tls_context(tls, {});
+    reply.answer.context = make_tls_context(tls, given, {});
   } catch (const Error& error) {
     reply.problem = error.what();  // perhaps half written
   }
@@ -112,27 +131,33 @@ Reread::Reply read_again(const TlsConfig& tls, const std::string& before) {
 }  // namespace
 
 TlsContext::TlsContext(const asio::any_io_executor& executor, const Config& config)
-    : config_(config), files_(executor, reads_in_process, "reads of TLS files") {
-  if (!config.tls.enabled) return;
+    : config_(config), reads_(executor, reads_in_process, "reads of TLS files") {
+  if (!config.tls.enabled || config.tls.provider) return;
   loaded_.files = state_of(config.tls);
-  loaded_.context = make_tls_context(config.tls, config.node());
+  loaded_.context = make_tls_context(config.tls, {}, config.node());
+  fresh_ = true;
 }
 
-void TlsContext::refresh(std::function<void()> ready) {
+void TlsContext::refresh(std::function<void(const std::string& problem)> ready) {
   const TlsConfig& tls = config_.tls;
-  const bool none = tls.ca_file.empty() && tls.certificate_file.empty();
-  if (std::exchange(fresh_, false) || none) return ready();
+  const bool none = tls.ca_file.empty() && tls.certificate_file.empty() && !tls.provider;
+  if (std::exchange(fresh_, false) || none) return ready({});
   refreshing_ = true;
-  files_.ask([tls, before = loaded_.files] { return read_again(tls, before); },
+  reads_.ask([tls, before = loaded_.files] { return read_again(tls, before); },
              [this, ready = std::move(ready)](const Loaded& loaded, const std::string& problem) {
                refreshing_ = false;
                if (problem.empty() && loaded.context) loaded_ = loaded;
-               ready();
+               ready(loaded_.context ? std::string() : problem);
              });
 }
 
+std::string TlsContext::missing() const {
+  if (!refreshing_) return {};
+  return config_.tls.provider ? "answer of the TLS provider" : "answer of the file system about the TLS files";
+}
+
 void TlsContext::forget() {
-  if (std::exchange(refreshing_, false)) files_.forget();
+  if (std::exchange(refreshing_, false)) reads_.forget();
 }
 
 void expect_host(TlsStream& stream, const std::string& host, TlsConfig::Verify verify, std::string& refusal) {

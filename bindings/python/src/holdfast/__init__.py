@@ -28,7 +28,7 @@ from ._base import (NO_LIMIT, ONCE, UNSET, Acks, BaseClient, BaseCounter, BaseHo
                     BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
                     options_of_wait, raise_loss, wait_of, whole)
 from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, HoldState, InvalidArgument, LockLost, LossReason,
-                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of)
+                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of, hold_ended)
 from ._native import VERSION as __version__
 from ._native import ffi, hold_cell, lib, new_queue, taken_text
 
@@ -145,6 +145,16 @@ class Hold(BaseHold):
     @property
     def lost(self) -> Loss:
         return Loss(self)
+
+    def wait_asked(self, timeout: Optional[Seconds] = None) -> bool:
+        """Until somebody asks for the lock, by ask_release() or `holdfast ask-release`; False if the hold ended first, or the
+        time is over. Whoever asks meets nobody before the first call; from then on, a request is kept for the next call."""
+        seconds = None if timeout is None else milliseconds("timeout", timeout) / 1000
+        try:
+            asked, failed = _completed(functools.partial(lib.hf_hold_wait_asked_async, self._ptr), timeout=seconds)
+        except LockLost:
+            return False  # it has been given back
+        return asked and not hold_ended(failed)
 
     def release(self) -> ReleaseOutcome:
         """Gives the lock back, and says how that went; the same a second time. One command."""
@@ -274,6 +284,12 @@ class _KeyLock(_Basic):
     def force_release(self, owner: Optional[str] = None) -> bool:
         """Takes it away from whoever holds it, or from that owner only. True: it was held."""
         return _yes(lib.hf_lock_force_release, self._ptr, ffi.NULL if owner is None else bytes_of("owner", owner))
+
+    def ask_release(self) -> int:
+        """Asks whoever holds it to give it back. How many of them listen: Hold.wait_asked(). One command."""
+        cell = ffi.new("size_t *")
+        check(lib.hf_lock_ask_release(self._ptr, cell))
+        return int(cell[0])
 
     def adopt(self, ticket: str, *, lease: Optional[Seconds] = None, renewed: Optional[bool] = None,
               max_hold: Optional[Seconds] = None, acks: Optional[int] = None) -> Hold:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from typing import Optional
 
 from ._native import ffi, lib, text_of
 
@@ -132,6 +133,13 @@ def error_of(error: ffi.CData) -> HoldfastError:
     kind = _CLASSES.get(error.code, HoldfastError)
     return kind(text_of(error.text), Code(error.code), text_of(error.key), text_of(error.node), text_of(error.cause),
                 bool(error.may_pass))
+
+
+def hold_ended(error: Optional[HoldfastError]) -> bool:
+    """Whether a wait for what happens to a hold failed since that ended; raises what else it failed with."""
+    if error is not None and error.code not in (Code.CANCELLED, Code.LOST, Code.NOT_OWNER):
+        raise error
+    return error is not None
 
 
 def check(code: int) -> None:

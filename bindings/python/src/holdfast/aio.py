@@ -28,7 +28,7 @@ from ._base import (NO_LIMIT, UNSET, Acks, BaseClient, BaseCounter, BaseHold, Ba
                     BaseTerm, Kind, Seconds, bytes_of, milliseconds, name_by, open_any, open_lock, open_several, options,
                     options_of_wait, raise_loss, wait_of, whole)
 from ._errors import (Cancelled, Closed, Code, Denied, Forked, HoldfastError, HoldState, InvalidArgument, LockLost, LossReason,
-                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of)
+                      NotAcquired, NotSet, ReleaseOutcome, Unavailable, check, error_of, hold_ended)
 from ._native import ffi, hold_cell, lib, new_queue, taken_text, text_of
 
 __all__ = [
@@ -169,15 +169,31 @@ class Hold(BaseHold):
     """A lock that is held. Give it back with release(), or by `async with`; one that nobody refers to any more is given back
     in the background."""
 
-    __slots__ = ("_outcome",)
+    __slots__ = ("_asked", "_outcome")
 
     def __init__(self, cell: Any) -> None:
         super().__init__(cell)
+        self._asked = False
         self._outcome: Optional[ReleaseOutcome] = None
 
     @property
     def lost(self) -> Loss:
         return Loss(self)
+
+    async def wait_asked(self) -> bool:
+        """Until somebody asks for the lock, by ask_release() or `holdfast ask-release`; False if the hold ended first. Whoever
+        asks meets nobody before the first call; from then on, a request is kept for the next call."""
+        if self._asked:
+            self._asked = False
+            return True
+        try:
+            done = await _ended(functools.partial(lib.hf_hold_wait_asked_async, self._ptr), self._put_back)
+        except LockLost:
+            return False  # it has been given back
+        return not hold_ended(done.error)
+
+    def _put_back(self, _: _LoopQueue) -> None:
+        self._asked = True
 
     async def release(self) -> ReleaseOutcome:
         """Gives the lock back, and says how that went; the same a second time. One command. It goes on if it is cancelled."""
@@ -305,6 +321,10 @@ class _KeyLock(_Basic):
         """Takes it away from whoever holds it, or from that owner only. True: it was held."""
         text = ffi.NULL if owner is None else bytes_of("owner", owner)
         return bool((await _call(functools.partial(lib.hf_lock_force_release_async, self._ptr, text))).value)
+
+    async def ask_release(self) -> int:
+        """Asks whoever holds it to give it back. How many of them listen: Hold.wait_asked(). One command."""
+        return (await _call(functools.partial(lib.hf_lock_ask_release_async, self._ptr))).value
 
     async def adopt(self, ticket: str, *, lease: Optional[Seconds] = None, renewed: Optional[bool] = None,
                     max_hold: Optional[Seconds] = None, acks: Optional[int] = None) -> Hold:
