@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Finds the headers of Boost 1.91 or later and defines the target holdfast_boost. Looked for, in this order:
 # HOLDFAST_BOOST_INCLUDE, the copy that tools/setup unpacks into the build tree, the system's own headers.
 set(HOLDFAST_BOOST_MINIMUM 109100)

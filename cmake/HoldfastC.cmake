@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The library for C and for other languages: <holdfast.h>. Always a shared one, as they load it; with a static libholdfast it
 # has that inside, and all that a program sees is what begins with hf_.
 set(holdfast_c_map "${PROJECT_SOURCE_DIR}/cmake/holdfast-c.map")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Of a shared library users see what HOLDFAST_EXPORT marks, and nothing else: no symbol of Boost may meet their own.
 get_target_property(holdfast_library_type holdfast TYPE)
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What makes an error of memory harder to exploit, in every optimised build of what is installed: whoever builds it, by
 # whatever way, gets what Debian's own packages have. Programs lie at random addresses (PIE), what the linker fills in is
 # read-only before main() (RELRO, and BIND_NOW, so that it is all filled in), functions notice when their stack was

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What `cmake --install` puts where: headers, the library and those beside it, a CMake package (find_package(holdfast),
 # target holdfast::holdfast, and components), pkg-config files, the license and the documents with the least ACL. What belongs to the tool is in src/cli. Everything
 # is relative to the prefix, so it can be moved.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # A lean tool. Most of what a short run costs is spent before main(), on finding libraries and what they have in common: so
 # the tool has the C++ libraries in itself, and OpenSSL, which most runs do not need, is loaded with the first connection
 # that does. It is still the system's. Why so, and what it gains: decision 30 in docs/why/tool.md.

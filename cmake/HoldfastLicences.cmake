@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What holdfast --licences prints, as a source: for the tool, and for the fuzzer of its command line.
 set(HOLDFAST_LICENCES "${PROJECT_BINARY_DIR}/licences.cpp")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/COPYRIGHT")

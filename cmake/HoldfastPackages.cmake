@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Packages for Debian, by cpack; tools/package makes all of them. A build of static libraries gives the tool, which then
 # needs no package of ours, and one of shared libraries gives these, by the name of their SONAME, what is needed to
 # compile against them, and Python's modules.

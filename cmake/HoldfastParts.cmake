@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Libraries beside the core one, for those who want them: holdfast::probe, what about servers endangers locks; and
 # holdfast::testing, servers for tests, and `local:` URLs. The core neither links them nor knows that there are any.
 set(HOLDFAST_PARTS probe testing)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What is not supported refuses to configure, and says why. As a script it only does that: cmake -D... -P this file.
 
 function(holdfast_refuse reason)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Precompiled headers: half of the time that a file takes to compile goes into parsing the standard library, Asio and
 # GoogleTest. Off for those who build this project inside another one.
 option(HOLDFAST_PRECOMPILE "Precompile the headers that most files include" ${PROJECT_IS_TOP_LEVEL})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The text of a script as the server gets it: without comment lines, which are for readers of the file, and with what it
 # includes. A line `--@include shared/name` stands for the code of shared/name.lua, indented as that line is.
 function(holdfast_script_text result folder file)

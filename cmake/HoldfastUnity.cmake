@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Unity builds: most of the time that a file takes to compile goes into what it includes and into the templates that it
 # shares with its neighbours. Several files compiled as one share that. Names of one file must not meet those of another
 # one: each test file has a namespace of its own.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes a lock, works under it, and checks before each step that it still has it.
 #include <cstdlib>
 #include <iostream>

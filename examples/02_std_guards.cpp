@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock with the standard's guards: the thread is the owner and may lock again.
 #include <cstdlib>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a holder does about loss: it asks before each step that matters, and may be told as well.
 #include <atomic>
 #include <cstdlib>

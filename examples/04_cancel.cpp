@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A wait that somebody else ends: the stop token of a std::jthread cancels it, and nothing stays behind.
 #include <cstdlib>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client does, as events while it happens and as counters at the end.
 #include <cstdlib>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several locks as one, and one lock on several independent servers: 06_several [URL [URL URL ...]].
 #include <cstdlib>
 #include <deque>

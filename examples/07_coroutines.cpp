@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coroutines on the caller's io_context: a lock around a coroutine, a limit on waiting, what comes first: the end of
 // the work or the loss of the lock; and one leader.
 #include <chrono>

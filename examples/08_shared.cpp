@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares one lock with a program in Java, and another with a program in Python: docs/interop.md has those two.
 #include <cstdlib>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many read, one writes: readers share the lock, a writer has it alone, and goes on as a reader without a gap.
 #include <cstdlib>
 #include <iostream>

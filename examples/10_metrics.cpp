@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client has measured, as text for Prometheus.
 #include <cstdlib>
 #include <iostream>

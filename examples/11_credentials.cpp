@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A password that changes: asked for at each login, and again before it ends.
 #include <chrono>
 #include <cstdlib>

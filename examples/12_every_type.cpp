@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each public type once, in a few lines: the pages of the API show these functions, by the names before the colons.
 #include <cstdio>
 #include <cstdlib>

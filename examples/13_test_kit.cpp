@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to test code that takes locks, without a server: three tests, each of which makes something go wrong to order.
 // Any test framework will do; see docs/testing.md.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls that no other example makes, once each: with 12_every_type.cpp, something to copy for every public name.
 #include <atomic>
 #include <chrono>

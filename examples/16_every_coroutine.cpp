@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The asynchronous calls that 07_coroutines.cpp does not make, once each.
 #include <chrono>
 #include <cstddef>

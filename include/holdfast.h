@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Holdfast for C and for other languages: distributed locks and synchronizers on Redis and Valkey, the same ones that
  * <holdfast/holdfast.hpp> has for C++. The library is libholdfast-c. See docs/c.md for a tour, docs/guarantees.md for what
  * a lock promises and what not, docs/kinds.md for the kinds.

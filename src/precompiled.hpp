@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What most files of the library include, parsed once (cmake/HoldfastPrecompiled.cmake). Files include what they use
 // all the same: tidy and a build with -DHOLDFAST_PRECOMPILE=OFF do without this one.
 #pragma once

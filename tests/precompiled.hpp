@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What most tests include, parsed once (cmake/HoldfastPrecompiled.cmake). Files include what they use all the same.
 #pragma once
 

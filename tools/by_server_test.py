@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/by_server: what is counted, and what is said of holes."""
 import unittest
 

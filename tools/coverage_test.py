@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/coverage: what it makes of what gcovr has counted."""
 import unittest
 

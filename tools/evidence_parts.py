@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The parts of docs/evidence.md and docs/records/evidence.md, each from its records. Pure."""
 import re
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of the page of evidence: what is pure, and that nothing is filled in that a record does not say."""
 import os
 import pathlib

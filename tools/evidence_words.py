@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Records of evidence in words: sums, numbers, tables, and where they come from. Pure."""
 import re
 from collections import Counter, defaultdict

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/house: what it finds wrong, and what it counts."""
 import pathlib
 import tempfile
@@ -157,6 +158,16 @@ class Numbers(unittest.TestCase):
     def test_a_flag_is_a_member_and_no_question(self):
         self.assertEqual(len(house.OVER.findall("  bool closed() const;\n  bool closed_ = false;\n"
                                                 "  std::atomic<bool> over_{false};\n")), 2)
+
+
+class Licences(unittest.TestCase):
+    def test_each_source_and_each_program_names_its_own(self):
+        line = "// " + house.LICENCE + "\n"
+        self.assertEqual(house.unlicensed([("src/a.cpp", line + "// A."), ("tools/a", "#!/bin/sh\n# " + house.LICENCE + "\n"),
+                                           ("docs/a.md", "# A"), ("a/words.txt", "a")]), [])
+        found = house.unlicensed([("src/a.lua", "return 1"), ("tools/a", "#!/bin/sh\n"), ("CMakeLists.txt", ""),
+                                  ("src/b.hpp", "// B.\n\n\n" + line)])
+        self.assertEqual([each.partition(":")[0] for each in found], ["src/a.lua", "tools/a", "CMakeLists.txt", "src/b.hpp"])
 
 
 class Walks(unittest.TestCase):

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/links: what leads somewhere, and which decisions have their place."""
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Where a record for docs/evidence.md comes from: its first fields, as tests/support/evidence.cpp writes them too.
 
 Usage: tools/origin.py PART    prints them as JSON without braces, for a record of a shell script"""

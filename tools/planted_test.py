@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tests/mutants/planted.py: where a bug goes."""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/rows: which tests there are, and what is wrong with a line."""
 import unittest
 

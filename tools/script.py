@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """For the tests of the tools that have no ending and so cannot be imported by their names."""
 import importlib.machinery
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/soak: who is next, and what is kept of what was found."""
 import pathlib
 import tempfile

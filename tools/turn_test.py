@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Of tools/turn: what each turn is, and when it is taken."""
 import pathlib
 import re

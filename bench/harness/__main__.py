@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Measures, and makes docs/benchmarks.md and its plots. Started by bench/run; bench/README.md says what it is about."""
 
 import argparse

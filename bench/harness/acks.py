@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Pairs of take and release per second with acknowledgement by replicas, behind Sentinels: a table on stdout.
 
 Usage: acks.py DRIVERS [SECONDS [ROUNDS]]    bench/run or the drivers' build scripts make DRIVERS"""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What all scenarios share: the contestants' drivers, the looks at the server around a command, and the record."""
 
 import math

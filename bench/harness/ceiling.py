@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the server can do with Holdfast's own scripts, asked for in the cheapest way: the ceiling of scenario a.
 
 Few connections, and in each of them many pairs of acquire and release under way at once, on a lock of the connection's

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A cluster on free loopback ports: primaries that share the slots evenly, with replicas."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who takes part, what the drivers' folder has of them, and the little that the harness must know of each."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A primary, its replicas and three Sentinels, on free loopback ports."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether the library has changed since a scenario was measured, in what that scenario measures.
 
 Usage: drift.py    a line for each scenario of bench/results for which it has; ./check bench shows them as notes"""

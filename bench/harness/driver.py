@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Driver processes, which are told what to do line by line. bench/README.md has the protocol."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Whether a change has made anything slower: the library of an earlier commit, the same once more, and that of a newer one,
 by turns in one run.
 

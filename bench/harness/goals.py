@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The goals: what was wanted, what came out, and whether that is enough. Computed from the summaries. Pure."""
 
 from typing import NamedTuple, Optional

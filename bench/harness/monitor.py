@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tells a contestant's own commands from those that its scripts call.
 
 Redis counts both alike. MONITOR shows the difference, but slows the server; so it is used once for each contestant, in

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The plots of docs/plots, as SVG: dark on white, one colour for each contestant in all of them."""
 
 import io

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """docs/benchmarks.md, its tables in docs/records/benchmarks.md, and the block of README.md, from bench/results."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A connection that speaks Redis's protocol (RESP2): just enough for the harness's own questions to a server."""
 
 import socket

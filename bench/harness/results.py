@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The files in bench/results: one for each scenario, with everything that the page is made from."""
 
 import json

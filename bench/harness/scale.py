@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks over several primaries: pairs of take and release, and many held locks. Two tables on stdout.
 
 Usage: scale.py DRIVERS [SECONDS [ROUNDS [LOCKS]]]    bench/run or the drivers' build scripts make DRIVERS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The part of docs/benchmarks.md that belongs to one scenario: what was done, the tables, what was left out."""
 
 from contestants import OURS, REDISSON, in_order

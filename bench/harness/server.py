@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A private Redis (or Valkey) server on a free loopback port, without persistence, and what it says of itself."""
 
 import os

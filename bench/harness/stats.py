@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The little arithmetic behind the tables."""
 
 import statistics

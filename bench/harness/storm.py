@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What clients ask of a cluster about its map while a primary is killed and replaced: a table on stdout.
 
 Usage: storm.py DRIVERS [CLIENTS]    bench/run or the drivers' build scripts make DRIVERS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From the rounds in a result to the few figures that the tables, the goals and the plots show. Pure."""
 
 from contestants import FLOOR

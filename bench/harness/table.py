@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Markdown: numbers and tables. Pure."""
 
 from stats import Spread

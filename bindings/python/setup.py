@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Only says what the wheel is for: any Python 3, on machines like the one that its library was built on."""
 
 from setuptools import Distribution, setup

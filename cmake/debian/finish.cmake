@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Run by cpack when a package is laid out and before it is put together: adds what Debian asks of every package, and
 # compresses what it wants compressed.
 find_program(gzip gzip REQUIRED)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Cross compiles with Debian's g++ for -DHOLDFAST_CROSS=aarch64-linux-gnu, s390x-linux-gnu, ... against the libraries that
 # `tools/platforms` unpacks into HOLDFAST_CROSS_ROOT; tests run under qemu.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HOLDFAST_CROSS HOLDFAST_CROSS_ROOT)

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Compiles with zig's clang, libc++ and C libraries, for -DHOLDFAST_ZIG_TARGET=x86_64-linux-musl, aarch64-linux-gnu.2.28, ...
 # `tools/platforms` makes the programs in HOLDFAST_ZIG, a folder.
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HOLDFAST_ZIG HOLDFAST_ZIG_TARGET)

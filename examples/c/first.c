@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first lock in C: cc first.c -lholdfast-c && ./a.out redis://127.0.0.1:6379 */
 #include <stdio.h>
 #include <stdlib.h>

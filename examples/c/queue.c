@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two calls at a time on one thread: a completion queue, whose descriptor any event loop can watch. */
 #include <poll.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A service with a hot standby: hot_standby URL is an instance of it.
 // hot_standby --try [URL] starts three, kills the first, tells the second one to end, and says how soon the next is
 // active.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "hot_standby/service.hpp"
 
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A service of which one instance is active, and the others are ready to take its place.
 #pragma once
 

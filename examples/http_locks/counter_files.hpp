@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the counters are: one file each.
 #pragma once
 

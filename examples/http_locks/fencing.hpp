@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A middleware: what stands before a handler that writes, and refuses requests of old lock holders.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An HTTP service whose instances share counters, and a lock for each: http_locks URL PORT FOLDER (port 0: a free one).
 // http_locks --try [URL] starts two instances and tries them out.
 #include <charconv>

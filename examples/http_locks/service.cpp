@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread, one io_context: HTTP by Boost.Beast and the locks of Holdfast run on the same loop, and a request that
 // waits for its lock costs a coroutine, not a thread.
 #include "http_locks/service.hpp"

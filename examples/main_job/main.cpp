@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The main job of ./quickstart: shows, with real processes on a private server, what the lock is good for: updates are
 // lost without it and none under it; a killed holder is followed by the next one; a frozen holder is told.
 // Exit status 0 only if every claim held. With arguments it is one of its own worker processes (worker.hpp).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the worker processes of the main job do. Each prints what happened on its standard output, one line per event.
 #pragma once
 

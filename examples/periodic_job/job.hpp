@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One instance of a periodic job that must run on one instance only.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that only one instance runs at a time: periodic_job URL JOURNAL NAME is an instance.
 // periodic_job --try [URL] starts three, and kills and freezes some.
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A trial of the periodic job, with three instances of it.
 #pragma once
 

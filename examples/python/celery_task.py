@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A base for Celery's tasks of which one may run at a time for each argument:
 
     @app.task(base=Exclusive, bind=True, lock="report-{customer}")

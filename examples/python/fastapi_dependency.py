@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A lock as a dependency of FastAPI: one request at a time for each order, in all processes.
 
     uvicorn fastapi_dependency:app

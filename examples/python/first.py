@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The first lock: python3 first.py redis://127.0.0.1:6379"""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same for asyncio, with a limit on waiting: python3 first_async.py redis://127.0.0.1:6379"""
 
 import asyncio

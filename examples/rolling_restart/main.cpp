@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A service whose instances each own many shards, and its rolling restart: rolling_restart URL is an instance.
 // rolling_restart --try [URL] replaces one instance by another, several times, and says how soon the next one is
 // active.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes for the examples that show something between several: this same program started again with a role.
 #pragma once
 

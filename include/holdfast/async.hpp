@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same locks for Boost.Asio: completion tokens, per-operation cancellation, coroutines. The only public header that
 // needs Boost, in the version that the library was built with. See docs/async.md for lifetimes and threading.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client: one connection, one watchdog, and the locks of one server.
 #pragma once
 

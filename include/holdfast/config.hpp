@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the server is and how a client behaves. Fixed once the client is made.
 #pragma once
 

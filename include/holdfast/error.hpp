@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can go wrong, and how a release, an unlock and a try end: codes, the exception, and outcomes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Marks what a shared Holdfast library exports to its users. Everything else, Boost included, stays hidden.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What refuses a late writer by its fencing token: in memory, and a file.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one has: a hold, or why there is none; a thread's hold; and a hold on its way to another process.
 #pragma once
 

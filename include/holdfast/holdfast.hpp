@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that a user of Holdfast needs to include. Contains no Boost.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of many candidates leads, and the others stand by.
 #pragma once
 

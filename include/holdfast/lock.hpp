@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of locks: what all of them can do, those that are one key, and several locks as one.
 #pragma once
 

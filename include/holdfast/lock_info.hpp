@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What queries return about a lock and its holder.
 #pragma once
 

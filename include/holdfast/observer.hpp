@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client tells: events as they happen, and metrics.
 #pragma once
 

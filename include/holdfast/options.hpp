@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How to acquire: how long a hold lasts, whose confirmations it needs, how long to wait.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the servers behind a client are, and what endangers locks there. A library of its own: link holdfast::probe (the
 // component `probe` of the CMake package, holdfast-probe for pkg-config).
 #pragma once

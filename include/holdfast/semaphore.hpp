@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What counts: semaphores, with permits of nobody or with leases, and a latch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers for tests and trials that need no installation as a service and no clean-up, and a test kit that needs no
 // server and loses locks on demand (docs/testing.md). A library of its own: link
 // holdfast::testing (the component `testing` of the CMake package, holdfast-testing for pkg-config). Not for

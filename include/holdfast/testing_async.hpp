@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test kit for clients on an io_context: time passes when the test says so, and a minute takes milliseconds. Needs
 // Boost.Asio and holdfast::async beside holdfast::testing: see docs/testing.md.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The version of these headers, for the preprocessor. The build and the tool take theirs from here.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library for Conan 2, from the sources that this file lies in: conan create packaging/conan --build=missing.
 With -o holdfast/*:tool=True also the command-line tool."""
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing else may be defined here: simulated time replaces this file.
 #include "base/clock.hpp"
 

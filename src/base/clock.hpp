@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock of all leases and waits: steady, and it includes time that the machine was suspended.
 #pragma once
 

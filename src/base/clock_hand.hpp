@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sets the source of the time of the library's clock.
 #pragma once
 

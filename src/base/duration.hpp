@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Durations as people write them: on the command line and in a URL.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The source of all randomness: ids and jitter.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <holdfast/error.hpp>
 
 #include "base/text.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a forked child must know and must not keep: whether the process has forked since an object was made, for the
 // cost of one atomic load, and which descriptors are its parent's.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutexes that clang can check: which field each of them guards, and which function needs it locked (`tools/tidy`).
 #pragma once
 

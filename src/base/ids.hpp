@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities: the client's UUID, owner numbers, and threads without their recycled system ids.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Config::server is, for those who ask for one of its forms.
 #pragma once
 

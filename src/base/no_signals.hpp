@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A scope in which the calling thread runs no signal handler.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nothing else may be defined here: a simulation from a seed replaces this file.
 #include <atomic>
 

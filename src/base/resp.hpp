@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plain values that cross between what builds commands (kinds) and what sends them (redis).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Files that hold a secret, or a few lines of settings.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text for people: names that may hold any bytes, made printable. And the other way: numbers and bytes read from text.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who asks for a hold's lock: told to those who wait for it, or kept for whoever waits next.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a call of <holdfast.h> fails: nothing is thrown across, and the thread remembers the last failure.
 #pragma once
 

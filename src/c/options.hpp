@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // hf_options as the options of C++.
 #pragma once
 

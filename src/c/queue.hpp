@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A completion queue: calls that were started and the results of those that have completed. The library's threads put
 // results in, and allocate nothing for it; whoever fetches one makes of it what C sees.
 #pragma once

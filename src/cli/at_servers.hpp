@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several servers, asked at the same time; and a lock on them for the verbs that inspect, await or break it, with what
 // follows from the answers.
 #pragma once

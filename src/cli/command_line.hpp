@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line of one verb: its options, each declared once with its help, and its other arguments.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool's output: results on standard output, everything else on standard error or in the system's log, without
 // passwords in the wrong place; and the exit codes.
 #pragma once

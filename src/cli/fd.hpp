@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Descriptors of the event loop of `holdfast run`: owned, woken by other threads, and timed by the clock of leases.
 #pragma once
 

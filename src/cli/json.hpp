@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results and failures as JSON: what json/json.hpp has, and the tool's own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of locks: a table of their names for `--kind` and --json, how a client makes one, and how it lists them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool `holdfast`: reads the command line, carries out one verb, turns failures into one line and an exit code.
 #include <malloc.h>
 #include <unistd.h>

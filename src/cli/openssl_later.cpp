@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The functions of OpenSSL that the library calls, in a tool that does not link with it: each loads OpenSSL at its
 // first call, and a run without TLS calls none. With OpenSSL loaded from the start, a short run costs a third more. If
 // a function is missing here, the linker adds OpenSSL after all: tests/packaging/lean checks that.

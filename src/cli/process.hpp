@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a process of the tool has: the descriptors that it was started with and passes on, and its title.
 #pragma once
 

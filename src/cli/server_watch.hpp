@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of a server's locks, queried periodically in the background.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The signals of `holdfast run`: always read from a descriptor, and passed unchanged to the command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the servers are and how to log in, from the command line, the environment and files.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes and releases a real lock, to check that this works.
 #pragma once
 

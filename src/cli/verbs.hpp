@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A verb of the tool is one object, in a file of its own under verbs/: its help, its options, and what it does.
 #pragma once
 

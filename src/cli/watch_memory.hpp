@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `holdfast watch` knows of a server's locks, and what follows from a new look at them: events. Pure; times are
 // inputs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MultiLock and RedLock: targets composed of other locks' targets.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the counting kinds have in common: reading and changing a number, and waits that end without a hold.
 #pragma once
 

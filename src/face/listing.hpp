@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The search for locks on servers, page by page: what to send next, and what the replies mean.
 #pragma once
 

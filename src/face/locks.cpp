@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The handles of locks, and the holds that threads have by lock().
 
 #include <cstdio>

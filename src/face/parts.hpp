@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all faces have in common: what a lock's handle points to and how it is made, defaults, and how outcomes are
 // reported.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queries to servers, for the blocking and the asynchronous interface: as values, or step by step. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hold::extend and detach, and KeyLock::adopt.
 #include "face/travel.hpp"
 

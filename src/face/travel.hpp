@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extending, adopting and downgrading holds: the checks before anything is sent, for both the blocking and the
 // asynchronous calls.
 #pragma once

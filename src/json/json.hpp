@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What there is to know of locks and servers as JSON values, one line each: for the tool and for C.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any one of several plain locks: its commands, and what the replies mean (docs/wire.md section 2).
 #pragma once
 

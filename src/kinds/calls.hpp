@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the calls of several kinds of locks have in common: what goes into a transition, and what its reply means.
 #pragma once
 

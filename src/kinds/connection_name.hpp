@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a connection's name says about it, and what CLIENT LIST shows about other connections.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the fair lock's transitions (docs/wire.md section 2). Its hash, renewal and holder queries are the
 // plain lock's; the queue is its own.
 #pragma once

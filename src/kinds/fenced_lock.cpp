@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kinds/fenced_lock.hpp"
 
 #include "base/text.hpp"

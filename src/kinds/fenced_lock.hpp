@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the fenced lock (docs/wire.md section 2): the plain lock's, and an acquire that numbers its grants.
 #pragma once
 

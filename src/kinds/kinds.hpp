@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of locks as data for the engine: a file for each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the count-down latch's transitions (docs/wire.md section 13). Calls that change something may have a
 // key by which the server recognises them (Once); without one they must be sent only once.
 #pragma once

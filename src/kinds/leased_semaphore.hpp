@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the leased semaphore's transitions (docs/wire.md section 12): permits that have an id and a lease
 // each. All of them may be resent, since a permit is identified by its id; but for the changes of the number, which the
 // server recognises by a key (Once).

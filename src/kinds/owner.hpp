@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds a lock, as written on the server, and what that text says about its client (docs/wire.md section 1).
 #pragma once
 

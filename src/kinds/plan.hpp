@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kind of lock as data: how the engine treats it, what it sends, and how it reads the replies.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "kinds/read_write_lock.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the read-write lock's transitions (docs/wire.md section 2). Their replies are described in calls.hpp.
 #pragma once
 

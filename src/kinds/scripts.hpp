@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The embedded scripts, one for each file below src/kinds/lua; the head of each file says what it does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the semaphore's transitions (docs/wire.md section 11): a number of permits that belong to nobody. Each
 // call that changes something may have a key by which the server recognises it (Once); without one it must be sent only
 // once.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queries about a server, or about a key of any kind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the SET NX PX family's transitions (docs/wire.md section 2). Their replies have the form of the plain
 // lock's.
 #pragma once

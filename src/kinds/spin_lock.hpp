@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Typed calls of the spin lock's transitions (docs/wire.md section 2): the plain lock's, without publishing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alarms on an event loop: any number of them share one timer, and setting one does not allocate.
 #pragma once
 

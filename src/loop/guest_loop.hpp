@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event loop of a client that runs on the caller's io_context.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event loop of a client: on a thread of its own (OwnLoop), or as a guest on the caller's io_context (GuestLoop).
 #pragma once
 

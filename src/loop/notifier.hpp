@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs what belongs to the user: observer calls and loss callbacks, or stop callbacks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client's own event loop, and who drives it: its own thread, or a caller for the length of a round trip.
 #pragma once
 

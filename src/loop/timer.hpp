@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one timer of an event loop, on the clock that leases use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports the times that timers are set to, for tests that move time by hand.
 #pragma once
 

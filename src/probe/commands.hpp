@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The commands that Holdfast sends, and what each is for (docs/least-acl.acl).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What servers that are meant to be independent have in common.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Facts collected about some servers, before they are judged. Plain values.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of the judgement, and what they write to.
 #pragma once
 

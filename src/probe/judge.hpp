@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judges what the collected facts mean for locks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the client's user may do, and who else gets in.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the nodes of a cluster report about it, and whether they agree.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What replicas and clocks mean for a failover.
 #include <algorithm>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the Sentinels report, and whether they agree.
 #include <algorithm>
 #include <set>

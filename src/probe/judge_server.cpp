@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server's software, persistence, and treatment of connections.
 #include <algorithm>
 #include <charconv>

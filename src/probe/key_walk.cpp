@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks without expiry, and Redisson's unlock latches without one.
 #include "kinds/owner.hpp"
 #include "probe/questions.hpp"

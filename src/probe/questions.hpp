@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The questions to a node, and what its replies mean. Nothing here changes anything on a server.
 #pragma once
 

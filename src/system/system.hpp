@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What only Linux has, behind names of ours: linux.cpp. portable.cpp does the same with what POSIX has, a little
 // slower; HOLDFAST_PORTABLE chooses it, and every other system has it.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `local:`: a private redis-server of this user on a unix socket; started if it does not run yet.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of a server, in this process, but behind a unix socket like a separate one.
 #pragma once
 

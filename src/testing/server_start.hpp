@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Starts a private Redis server on a unix socket, and checks one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random callers on a real server whose answers are lost and late, for as long as is wanted: see tests/README.md.
 //   answers [--operations N] [--seed S] [--lost PERMILLE] [--kind KIND]
 #include <chrono>

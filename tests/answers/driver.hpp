@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random callers of every kind, who extend, leave, downgrade, detach, adopt, release and count, cancel at random, and
 // ask the next before they have the answer, beside a plain model of what must be so.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where random callers work: clients whose answers are lost and late, and a look at the server past all of that.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ground of random callers on a real server, behind a proxy that loses and delays answers.
 #pragma once
 

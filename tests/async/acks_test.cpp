@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acks by the face that does not block, on the caller's io_context and on the client's own loop.
 #include "integration/acks.hpp"
 

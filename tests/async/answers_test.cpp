@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random callers of every kind on a real server, of whose answers one in ten is lost, some are late, and some come
 // after the next question. For as long as is wanted: the program `answers`.
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the asynchronous face share: a server, an io_context, and coroutines that must come to an end.
 #pragma once
 

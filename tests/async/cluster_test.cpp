@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of a cluster on the caller's io_context.
 #include "support/cluster.hpp"
 

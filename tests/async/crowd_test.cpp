@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As many coroutines as a service may have: they wait on one thread, each gets its turn, and a waiter is small.
 #include <iostream>
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client with threads of its own, and contexts that end before it: what was to run there ends with them.
 #include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/detached.hpp>

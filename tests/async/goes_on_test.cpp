@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An asynchronous campaign goes on through every failure that may pass, through release_all(), and without its Leader.
 #include <deque>
 #include <stop_token>

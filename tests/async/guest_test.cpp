@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client on the caller's io_context: no thread, nothing that waits, and an orderly end however the context ends.
 #include <filesystem>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leader for bodies that are coroutines: they have ended before the lead is given away, and nobody is left behind.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancellation_signal.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // async_list() of a server that replies what it was not asked for, and with a prefix that is a pattern to the server.
 #include "async.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loss as something to wait for, and with_lock: what it gives back, when it cancels, what it throws.
 #include <boost/asio/bind_cancellation_slot.hpp>
 #include <boost/asio/cancel_after.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client on the caller's io_context whose primary is named by Sentinels.
 #include <boost/asio/detached.hpp>
 

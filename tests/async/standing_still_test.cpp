@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups of which one member is on an io_context that nobody runs: its vote is not to be had, within a bound.
 #include <thread>
 

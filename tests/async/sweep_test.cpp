@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cancelled after the k-th step, for every k: each scenario runs once for each number of handlers after which it can be
 // stopped, and never leaves anything behind: no key, no hold, no waiter in somebody's way, and (the leak check of the
 // address sanitizer) no memory.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operations as Asio's operations: every kind of token, the handler's executor and allocator, and when it is
 // called.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits to hear that somebody asks for a lock. Of each kind: kinds_test.cpp.
 #include <poll.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interface for C, as its programs see it: only <holdfast.h> and the shared library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What holds for all kinds: tickets, queues, stops, leaders, questions, failures, threads, forks and signals.
 #include <atomic>
 #include <csignal>

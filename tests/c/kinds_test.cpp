@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each kind of lock by each way to take and to give back.
 #include <map>
 #include <mutex>

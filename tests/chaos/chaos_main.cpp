@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real servers and processes under a schedule of faults from a seed. See tests/README.md.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chaos run that cannot fail shows nothing: here it must.
 #include <algorithm>
 #include <string>

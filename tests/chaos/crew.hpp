@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The processes of a chaos run: what each works on, what can happen to it, and how it ends.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rounds of a taker that keeps no records, driven from here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run tells: to a reader, and to the page of evidence.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A record for the page of evidence says where it comes from.
 #include "chaos/evidence.hpp"
 

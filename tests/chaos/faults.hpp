@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The faults of the chaos runs: what each is called, whom it strikes, how long it lasts, and what is promised under it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers on which a chaos run takes place, what can happen to them, and how processes reach them.
 #pragma once
 

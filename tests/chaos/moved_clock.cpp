@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Preloaded into a server, it moves the server's wall clock by as many milliseconds as the file says that
 // HOLDFAST_CLOCK_FILE names: eight bytes, a number of this machine. The monotonic clock stays as it is.
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One server, and each process with a link of its own.
 #pragma once
 

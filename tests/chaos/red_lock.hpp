@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Five servers that do not know of each other; a lock is on all of them. Each process has a link of its own to each.
 #pragma once
 

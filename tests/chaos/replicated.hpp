@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Primaries with replicas: behind Sentinels, or in a cluster.
 #pragma once
 

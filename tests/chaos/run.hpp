@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of one shape: servers, processes at work, faults from a seed, and the verdict.
 #pragma once
 

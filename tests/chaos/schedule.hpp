@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which fault strikes when, and whom: all of it from a seed. Pure.
 #pragma once
 

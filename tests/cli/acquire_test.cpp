@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast acquire`, `renew` and `release`: a ticket is as good as the lock, as long as its lease lasts.
 #include <boost/json.hpp>
 

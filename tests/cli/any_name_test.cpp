@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run --any`: one of several names, and the command learns which.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `ask-release`, and the commands that hear it.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run --at-least`: the name stays taken for a while after the start, whatever the command does.
 #include <array>
 #include <thread>

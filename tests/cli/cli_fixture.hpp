@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of the tool share: a server, the real binary, and a look at processes from outside.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor` at a cluster: what people see, and the exit codes.
 #include "cli_fixture.hpp"
 #include "support/cluster.hpp"

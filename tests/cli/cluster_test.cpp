@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool and a cluster.
 #include "support/cluster.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The completions in real shells on a pseudo-terminal, while somebody else chooses the names of the locks: see
 // hostile_names.py.
 #include <cstdlib>

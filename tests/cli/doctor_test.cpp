@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor`: what people see, what programs read, and the exit codes.
 #include <boost/json.hpp>
 

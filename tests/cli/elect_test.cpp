@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast elect`: one candidate's command runs, and the next one's begins when it has ended, soon.
 #include <chrono>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks of every kind that nothing ends, since somebody took their expiry away or never set one: the doctor finds them,
 // inspect shows them, and break frees them.
 #include "cli_fixture.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast exporter`, asked over HTTP as Prometheus asks it.
 #include <arpa/inet.h>
 #include <cmath>

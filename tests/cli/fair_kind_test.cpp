@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--fair`: runs get the lock in the order in which they came.
 #include <fstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--kind fenced`: the command gets the token of its run.
 #include "cli_fixture.hpp"
 

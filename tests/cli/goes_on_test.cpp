@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast elect` promises to go on for ever: through every failure that may pass, and no other.
 #include <deque>
 

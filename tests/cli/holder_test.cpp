@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds a lock, as the tool shows it: of real holders, dead ones, and clients that call themselves what they like.
 #include <array>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What the completions offer when somebody else names the locks: real shells, each on its own pseudo-terminal, get TAB
 and Enter while a server holds locks whose names are made to be run, to be taken for options, or to act on a terminal.
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that answers with as much as it may: what the doctor and the exporter take for it has a bound.
 #include "support/hostile_server.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--json`: every result and every failure is one JSON value.
 #include <boost/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What names that are used once leave on a server, however those who used them have ended.
 #include <chrono>
 #include <deque>

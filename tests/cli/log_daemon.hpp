@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who keeps the system's log.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The decisions of `holdfast run` about a command whose lock is in danger, as transcripts: no clock, no process.
 #include "cli/run/lost_policy.hpp"
 

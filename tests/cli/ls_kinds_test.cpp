@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast ls --kind` and `inspect` of what is no plain lock: who reads and writes, who has a permit, what is counted.
 #include "cli_fixture.hpp"
 

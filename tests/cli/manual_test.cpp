@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Manual pages and completions: they know every option that the tool has, and no other, and the real programs read
 // them.
 #include <algorithm>

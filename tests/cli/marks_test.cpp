@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run --fresh` and `--at`: what has been done is not done again, on whichever machine.
 #include <array>
 #include <ctime>

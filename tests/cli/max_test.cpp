@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `run --max N`: so many runs at the same time; and `--kind permit` of the other verbs.
 #include <algorithm>
 #include <chrono>

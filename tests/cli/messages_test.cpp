@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the tool's own messages go, and what they begin with.
 #include "cli_fixture.hpp"
 #include "log_daemon.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run --metrics-file`: how a run went, for node_exporter, and never at the command's cost.
 #include <filesystem>
 #include <sys/stat.h>

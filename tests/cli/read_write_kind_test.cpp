@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--shared` and `--kind read-write`: several readers or one writer, and what the other verbs say of them.
 #include <boost/json.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The recipes of docs/cli.md are what they say: they are read from there, and run.
 #include <algorithm>
 #include <sys/stat.h>

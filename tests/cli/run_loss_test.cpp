@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` when the lock is lost, or about to be: the command has ended before anyone else can hold the lock.
 #include "cli_fixture.hpp"
 #include "support/proxy.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` inside a run of the same lock: it would wait for itself.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` obeys signals in every phase, and its command never outlives it.
 #include "cli_fixture.hpp"
 

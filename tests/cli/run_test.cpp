@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` when all goes well, and when somebody else has the lock.
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool, where Sentinels name the primary.
 #include "cli_fixture.hpp"
 #include "support/deployment.hpp"

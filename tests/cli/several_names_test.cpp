@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` with several names: all of them are taken together, or none.
 #include "cli_fixture.hpp"
 

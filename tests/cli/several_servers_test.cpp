@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run` with several servers: a majority of them must grant the lock, and a minority may be missing.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What comes from a server or from another user is shown so that a terminal only shows it, and never with the password.
 #include <filesystem>
 #include <regex>

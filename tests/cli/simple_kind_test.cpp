@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--kind simple`: the same verbs on the locks of the SET NX PX family.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the server and the password come from, and that no message repeats a password.
 #include <algorithm>
 #include <filesystem>

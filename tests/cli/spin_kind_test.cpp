@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `--kind spin`: the same verbs on a lock of which nobody is told.
 #include "cli_fixture.hpp"
 #include "support/listen.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool on a terminal: `script` gives it one whose keys the test presses.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tool over TLS, for which it loads OpenSSL.
 #include <sys/stat.h>
 

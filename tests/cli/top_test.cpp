@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast top`: on a terminal, in a pipe, and as JSON.
 #include <array>
 #include <map>

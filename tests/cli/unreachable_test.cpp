@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers that are not there at the start: connecting is a part of the wait.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wrong command lines, wrong servers and their like: one line that says what is wrong, and an exit code of its own.
 #include <fstream>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast ls`, `inspect`, `wait` and `break` with several servers: a lock is whose a majority says.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast ls`, `inspect`, `wait` and `break`.
 #include "cli_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast watch`: told by the server or looking for itself, over lost connections, and how it ends.
 #include <chrono>
 #include <csignal>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What people type wrongly, one row each: the exit code, the words that say what to type instead, and that nothing was
 // done on the server.
 #include <netinet/in.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage of the conformance cases: a server or a cluster, and as many parties as a case needs, in one of three
 // settings.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the lock costs, read from the server's own trace of commands.
 #include <thread>
 

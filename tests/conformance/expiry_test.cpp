@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leases: fixed ones that end, renewed ones that do not, and what the parties are told.
 #include "conformance.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two faces in C++ terms: the standard's lock requirements and guards, and the Hold object.
 #include <concepts>
 #include <mutex>

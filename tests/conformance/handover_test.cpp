@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock between processes: how fast it passes on, and what becomes of holders that are killed or frozen.
 #include <csignal>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every other kind of lock through the async face: two clients of it, and three servers or small clusters.
 #include <deque>
 

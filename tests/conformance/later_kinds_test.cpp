@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the later kinds have beyond a plain lock, between parties: a token for each grant, an order, a count.
 #include "conformance.hpp"
 

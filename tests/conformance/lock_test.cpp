@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The plain lock between two parties: taking, giving back, and what each of them sees.
 #include "conformance.hpp"
 

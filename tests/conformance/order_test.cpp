@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which processes get a lock: there is no queue at the server, and yet who waits longer comes sooner.
 #include <numeric>
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read-write lock between parties: readers together, a writer alone.
 #include "conformance.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Re-entry: a thread that holds the lock takes it again, as often as it likes and without a command.
 #include "conformance.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The spin lock between parties, who learn of a release by asking; and a lock that its own thread cannot take twice.
 #include "conformance.hpp"
 

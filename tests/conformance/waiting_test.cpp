@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting: limits, cancellation, order, who asks the server, and what is left behind afterwards (nothing).
 #include <filesystem>
 #include <unistd.h>

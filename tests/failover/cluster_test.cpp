@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same under load on a cluster, whose slots also move, and whose nodes come and go.
 #include "support/cluster.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads that enter, enter again, ask once, give up and leave as chance has it, while somebody breaks the lock at
 // times: what they were told is what a lock can do.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // That the cases of this suite can fail: the same load with nothing that keeps it apart.
 #include <csignal>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failovers under load: what is granted twice, what is forgotten, who is told when, and how long nobody gets in.
 #include "failover/load.hpp"
 

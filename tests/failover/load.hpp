@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all cases under load have in common: who wants which locks, what must go on after each fault, and the verdict.
 #pragma once
 

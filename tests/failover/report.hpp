@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run of the failover cases tells a reader, in words.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage of the failover cases: a deployment or a cluster, processes of Holdfast and of Redisson under load, and
 // their records.
 #pragma once

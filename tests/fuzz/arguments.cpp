@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any command line of the tool, with any file of URLs and passwords: it is understood or refused as wrong, and no
 // refusal repeats a login.
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A whole client, on the caller's loop, at servers that say anything: one, several, Sentinels, a cluster. Whatever is
 // asked of it ends once, and in time, and when it is closed nothing is left.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of a cluster that say anything: views, MOVED, ASK. The survey asks one at a time and never stops, and whatever
 // map it believes makes sense.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every target over its corpus: what the fuzzers have found once does not come back, with any compiler.
 #include <algorithm>
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fuzz targets have in common: how they begin, how they fail, and their input taken apart.
 #pragma once
 

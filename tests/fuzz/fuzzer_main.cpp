@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where libFuzzer calls the one target of its program.
 #include "fuzz/fuzz.hpp"
 

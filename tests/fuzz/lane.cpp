@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane (session, pipeline, connection, subscriptions) at a server that says anything, in any portions: each request
 // is answered once, in time, with as many replies as it has commands; and portions change nothing.
 #include "redis/connection/lane.hpp"

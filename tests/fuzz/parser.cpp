@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a server, whole and in portions: the same nodes, within the limits; and what is sent is what arrives.
 #include <string>
 #include <string_view>

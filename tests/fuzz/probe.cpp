@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The doctor's questions, answered with anything: what it reads, its walk through the keys, and its judgement.
 #include <algorithm>
 #include <string>

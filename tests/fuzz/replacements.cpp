@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the library is linked with instead of its own clock, timers, chance and connections: those of the stage. The
 // linker takes these definitions, and never looks at the files of the library that have the others.
 #include <sys/socket.h>

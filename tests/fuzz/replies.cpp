@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any reply in the place of each that the library reads: none makes more of it than there is.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replies as bytes, and bytes as replies, for targets that take either.
 #pragma once
 

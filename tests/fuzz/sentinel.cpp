@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sentinels that say anything: what is read of it makes sense, each is asked once for a question, and the user's own
 // are never forgotten.
 #include <algorithm>

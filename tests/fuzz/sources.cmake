@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Of the fuzzers, and of the suite that runs them over their corpora.
 set(holdfast_fuzz_targets arguments client cluster lane parser probe replies sentinel text url)
 set(holdfast_fuzz_common fuzz replacements resp stage)

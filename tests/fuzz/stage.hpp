@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the library runs on in a fuzzer: time, timers and connections that do nothing until the target moves them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Durations, percent encoding, and names made printable.
 #include "base/text.hpp"
 

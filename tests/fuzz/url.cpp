@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any text as a URL: it is refused without its secrets, or understood and written anew as the same.
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What tools/house walks: an acquire that waits, a release that somebody elsewhere waits for, a renewal, and a loss.
 // Nothing else happens meanwhile. Each lies between two marks for callgrind; and to the file that is the argument, if
 // there is one, goes its name, with the address of each function of ours that was entered on the way

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server with a user `app` whose rights a test grants and takes away.
 #pragma once
 

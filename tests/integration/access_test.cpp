@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Refusals: passwords, users, and every permission (ACL) that may be missing. Nothing hangs, no secret is told, and a
 // refusal of one lock never touches another.
 #include "access.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acks of fenced locks and of leased permits: what is granted and not confirmed is not had, and nothing of it stays.
 #include "acks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Grants and renewals that replicas must confirm: a real primary and its replicas, one of which stops, or all.
 #include "acks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acks where several locks, several servers, several callers or another face are involved.
 #include <latch>
 

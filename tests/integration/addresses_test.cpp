@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From a name to a server: addresses that lead nowhere, name servers that do not answer, servers that were replaced.
 #include "faults.hpp"
 #include "support/names.hpp"

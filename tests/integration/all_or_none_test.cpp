@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MultiLock under contention and loss, on one server and on two.
 #include <deque>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The k-th allocation on a path fails, for every k: no end of the process, no lock that nobody owns and everybody waits
 // for, no hold whose loss is not told, and a client that goes on working.
 #include <cstdlib>

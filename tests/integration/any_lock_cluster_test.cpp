@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnyLock whose names lie in several slots of a cluster: as on one server, and no node that is silent is in the way.
 #include <map>
 

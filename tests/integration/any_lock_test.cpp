@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // AnyLock: one holder for each name, and nobody waits while one is free.
 #include <set>
 

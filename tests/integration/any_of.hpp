@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What AnyLock promises to a crowd, on one server and in a cluster.
 #pragma once
 

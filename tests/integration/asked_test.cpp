@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holders that are asked for their lock: of every kind, by one client or another, and when the connection was lost.
 #include <array>
 #include <atomic>

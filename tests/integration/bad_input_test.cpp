@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mistakes of the caller: URLs, settings, leases and names that make no sense or are merely odd, and releases of what
 // the caller does not have.
 #include <cmath>

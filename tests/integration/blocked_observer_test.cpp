@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An observer that does not come back: what waits for it is bounded and counted, and losses are told all the same.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers that say too much or nonsense, and callers that ask for too much: everything has a limit.
 #include <cstdio>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections that the server ends (CLIENT KILL, in all its forms) while a client is idle, waits, or renews a hold.
 #include <sstream>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The end of a client: with holders, with waiters, with calls that come too late, and with objects that outlive it.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Groups whose members' clients are closed: a vote that can't be had, told at once, and nothing that hangs for it.
 #include <deque>
 

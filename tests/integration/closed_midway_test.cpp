@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client is closed by another thread at each allocation of an acquire: somewhere between any two steps of it.
 #include "starving.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the nodes of a cluster name each other, and who may log in to them.
 #include <fstream>
 #include <map>

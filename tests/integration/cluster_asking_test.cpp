@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many clients of a cluster that loses a primary: they find its successor without a storm of questions.
 #include <deque>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clusters at their edges: nodes that are all away, slots of nobody, nodes that come and go, and odd addresses.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is of several nodes: MultiLock over slots, RedLock over clusters, list and ping.
 #include <atomic>
 #include <deque>

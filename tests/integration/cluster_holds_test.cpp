@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is held in a cluster: renewals by slot, slots that move, acks, notices of loss, releases that were forgotten.
 #include <algorithm>
 #include <deque>

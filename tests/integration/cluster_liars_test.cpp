@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nodes of a cluster that do not tell the truth, alone and among good ones.
 #include <algorithm>
 

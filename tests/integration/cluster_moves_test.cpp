@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots that move with many locks held in them.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // probe() at a real cluster, with faults planted.
 #include <holdfast/probe.hpp>
 

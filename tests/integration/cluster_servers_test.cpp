@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of a real cluster: who is asked, what moves, and what is left alone.
 #include <algorithm>
 

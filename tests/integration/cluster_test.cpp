@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A single server, by its URL, that is a node of a cluster.
 #include "support/cluster.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who waits in a cluster is woken: in whichever way releases are told, and while slots move.
 #include <optional>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passwords and certificates that are changed again and again under load: on one server, behind Sentinels, in a
 // cluster.
 #include <filesystem>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who gives passwords that change, and who changes them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Config::credentials: asked at each login and before what it gave ends, and nobody waits for it but that login.
 #include "credentials.hpp"
 

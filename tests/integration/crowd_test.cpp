@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many clients wait for one lock: those far back ask only if nobody ahead does, and say what they find.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits on how many calls of a client wait: who comes when there is no room is refused at once.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections that end at the worst moment: killed while idle, waiting or renewing, cut between a command and its
 // reply, and old bytes that arrive late. One owner, one hold, nothing left behind.
 #include <sstream>

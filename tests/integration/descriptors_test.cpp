@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a program that this process starts inherits of a client: nothing.
 #include <cstdio>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A writer that goes on as a reader, and what is under way meanwhile.
 #include "faults.hpp"
 

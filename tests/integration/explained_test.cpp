@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit on waiting that was reached in vain says who has the lock, within the limit, and for nothing where nobody
 // reads it.
 #include <array>

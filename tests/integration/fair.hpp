@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server with a fair lock named orders, its queue, and clients that wait for it.
 #pragma once
 

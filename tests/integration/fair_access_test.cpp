@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FairLock of a user who lacks a right: what the one who asks is told, and that it leaves no place in the queue.
 #include "access.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FairLock: who is next, whatever becomes of those who wait.
 #include <mutex>
 

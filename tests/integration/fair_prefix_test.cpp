@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A FairLock under a name prefix: older Redissons keep its queue elsewhere, so it is refused unless none takes part.
 #include "faults.hpp"
 

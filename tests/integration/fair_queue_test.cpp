@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fair lock's queue: what is told of it, and who is next and does nothing.
 #include <csignal>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the fault tests share: quick settings, a log of what the observer was told, and the look of an error.
 #pragma once
 

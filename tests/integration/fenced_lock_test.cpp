@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FencedLock: its tokens grow, whatever happens to the lock, and are Redisson's.
 #include <type_traits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checkers of docs/fencing.md, as they stand on the page.
 #include "fencing_page.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // force_release(owner): taken from the one who is named, and from nobody who has come since.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork(): holds belong to the parent. In the child every call says so, every destructor is harmless, and the parent's
 // hold goes on.
 #include <cstdlib>

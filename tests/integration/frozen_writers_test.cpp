@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Real processes that are stopped past their lease, between their look at the lock and their write: what each store
 // takes from them. A thousand for each store (docs/fencing.md):
 //   HOLDFAST_FROZEN_ROUNDS=1000 build/tests/integration_tests --gtest_filter='*FrozenWriters.*'

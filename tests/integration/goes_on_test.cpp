@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What promises to go on for ever: a campaign, through every failure that may pass. What is no such failure ends it.
 #include <filesystem>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The local hand-off: what is passed on inside a client, what is not, and what others get.
 #include <latch>
 #include <random>

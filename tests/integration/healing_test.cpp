@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A vote that was forgotten and is taken again, and what must not be taken back with it.
 #include "notice.hpp"
 

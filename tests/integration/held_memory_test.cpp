@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a held lock costs the client in memory.
 #include <iostream>
 #include <malloc.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a hold says of its loss, what its end costs then, and mistakes that must not pass in silence.
 #include "faults.hpp"
 #include "support/standstill.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who holds a lock: what the holder's connection says of itself, as another client reads it from a real server.
 #include <array>
 #include <unistd.h>

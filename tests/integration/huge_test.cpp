@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many names at once, and long ones.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the engine does for kinds that need more than a plain lock, shown with kinds that only this test has.
 #include <string>
 #include <vector>

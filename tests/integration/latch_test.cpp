@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Latch: whoever waits goes on when it opens, and not before, whatever is lost on the way.
 #include "cluster.hpp"
 #include "faults.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leader: never two at the same time, whatever the body does, and the next one soon.
 #include <barrier>
 #include <stop_token>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LeasedSemaphore: what is sent twice, since a reply was lost, counts once.
 #include "leased.hpp"
 

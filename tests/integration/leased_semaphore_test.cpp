@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LeasedSemaphore: how many have a permit, and that each comes back once, whatever becomes of those who had it.
 #include <csignal>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What docs/least-acl.acl names for each kind suffices for all that can be done with it: the server refuses nothing.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The least permissions that suffice, as docs/least-acl.acl gives them: with them everything works, and without any one
 // of them something does not.
 #include "support/least_acl.hpp"

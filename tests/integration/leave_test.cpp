@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hold::leave(): the hold ends, and the lock stays taken for a while.
 #include "faults.hpp"
 

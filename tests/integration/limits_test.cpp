@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits are kept whatever the server does: an acquire returns when `wait`, `command_timeout` or `patience` is over, be
 // the server frozen, killed, never there, or a black hole; and a cut attempt is undone, without holding up a close.
 #include "faults.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // list() with prefixes that are patterns to the server, and from servers that reply what they were not asked for.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `local:` is never put where another user could have it: in their folders, open ones, or behind links.
 #include "local_server.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of `local:` share: a runtime folder of their own, and what calls come to there.
 #pragma once
 

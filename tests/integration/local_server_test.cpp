@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `local:`: the private server of this user is started once, and joined afterwards.
 #include "local_server.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Notices that are late, lost, false or too many: none of them makes a loss, and none costs more than is written down.
 #include <functional>
 

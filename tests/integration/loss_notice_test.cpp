@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A loss that the server knows of first is told at once, whatever it was that took the key, for every kind of hold.
 #include <deque>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Losing a hold: told in time, once, with the right reason, and before anybody else can have the lock.
 #include "faults.hpp"
 #include "support/standstill.hpp"

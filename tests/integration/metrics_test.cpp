@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client measures of what it really does.
 #include <cmath>
 #include <cstdlib>

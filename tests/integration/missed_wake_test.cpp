@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wake-up messages that never come: a waiter enters all the same, by the time to live, a reconnect, or the safety poll,
 // and the counters say which.
 #include "faults.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several kinds of locks on one name: the table of docs/guarantees.md, which must be right, and what it means.
 #include <fstream>
 #include <sstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is left of a handle that was moved from: a lock, semaphore or latch is one still, a client says that it is none.
 #include <type_traits>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process that gets no more threads, as under a limit on them: what needs one says so at the start, and nothing needs
 // one later.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that answers questions with something of another shape: nobody takes that for a lock that is free.
 #include "faults.hpp"
 #include "support/made_up_node.hpp"

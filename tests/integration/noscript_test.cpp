@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scripts that the server has forgotten, in requests of one command and of several: sent again with their text, and
 // nothing else is.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data that somebody else has changed: keys of another type, emptied databases, forgotten scripts.
 #include "faults.hpp"
 #include "support/standstill.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a new kind of lock needs, shown with one of this test's own: the plain lock, whose holder greets the next one.
 #include "face/parts.hpp"
 #include "faults.hpp"

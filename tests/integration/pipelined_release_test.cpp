@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Guards that do not wait for their release: when it reaches the server all the same, and who is told what became of
 // it.
 #include "faults.hpp"

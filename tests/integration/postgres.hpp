@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A PostgreSQL of a test's own, on a unix socket, and its psql.
 #pragma once
 

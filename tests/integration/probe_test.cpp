@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // probe() at real servers, each with a fault planted.
 #include <boost/asio/io_context.hpp>
 

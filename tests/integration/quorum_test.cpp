@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RedLock over five real servers of which some are down, frozen or forgetful.
 #include <deque>
 #include <iostream>

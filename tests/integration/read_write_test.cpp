@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read-write lock: who may have it beside whom, what readers of one client share, and how a writer becomes a
 // reader.
 #include <atomic>

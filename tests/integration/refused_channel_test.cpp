@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Channels that a user may not subscribe to, or not leave: told to the one who asks, and no reply reaches the wrong
 // command.
 #include "access.hpp"

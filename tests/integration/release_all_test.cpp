@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Client::release_all(): everything is given back at once, by whomever it is held.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // LeasedSemaphore and Semaphore: permits that are held count, whatever becomes of the number; a change counts once,
 // whoever changes it too; a permit comes back once; nothing is remembered for longer than it can be repeated; and who
 // can never get a permit is told why.

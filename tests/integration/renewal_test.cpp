@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The watchdog under trouble: one lock's, one connection's, or one slow callback's trouble is not another hold's.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

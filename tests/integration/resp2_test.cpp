@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers and proxies that do not speak RESP3: the same locks over RESP2, with a second connection for messages.
 #include <atomic>
 #include <sstream>

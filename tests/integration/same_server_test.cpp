@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two addresses of one server among those of a RedLock, which would give it two votes.
 #include <deque>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server cannot write to its disk, or this process has no descriptors left: nothing hangs or lies, and all is well
 // again afterwards.
 #include <filesystem>

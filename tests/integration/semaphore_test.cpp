@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphore: a number that nobody holds, which no call changes twice.
 #include <algorithm>
 

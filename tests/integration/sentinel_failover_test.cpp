@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failovers under a client that asks Sentinels: who hears of it when, and what becomes of holds and waiters.
 #include <ranges>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every later kind behind Sentinels: had, contended for, and given back. One deployment serves them all.
 #include <latch>
 

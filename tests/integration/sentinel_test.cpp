@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From Sentinels to a primary: whom is asked, what it costs if they are dead, silent or wrong, and what is said then.
 #include "sentinel.hpp"
 

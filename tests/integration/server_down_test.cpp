@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that is not there: from the start, or from some moment on; and one that comes back with or without its data.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Servers that answer, but not what is needed: replicas, full memory, missing commands, and states that pass.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimpleLock: renewal, loss, waiting with and without messages, and keys of the other kind.
 #include "faults.hpp"
 #include "support/server_program.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several readers of one client share what the server has granted: each sees of it what it would see alone, whatever
 // the others do, in every order.
 #include <array>

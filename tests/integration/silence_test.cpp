@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that is silent for a while, in all the ways there are. Every call ends within its bounds, every hold knows
 // in time, and nothing is left behind once the server speaks again.
 #include "faults.hpp"

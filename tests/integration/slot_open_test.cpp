@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A slot that stays open for longer than the lease: what is held in it, what is given back, and what is taken anew.
 #include <algorithm>
 #include <functional>

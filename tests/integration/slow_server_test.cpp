@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server, or the way to it, that is slow: leases count from before the send, nothing that comes too late counts, and
 // what is repeated late hits nobody else.
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SpinLock: a lock without messages; and locks that their own thread cannot take twice.
 #include <deque>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One thread of a process stands still in the middle of a call: a signal handler that blocks, a processor that it does
 // not get. What others hold, wait for and are to be told of goes on.
 #include <atomic>

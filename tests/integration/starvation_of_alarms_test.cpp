@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alarms where there is no memory.
 #include <chrono>
 #include <memory>

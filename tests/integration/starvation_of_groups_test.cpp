@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each allocation fails once: where there are several servers, replicas, Sentinels or a cluster.
 #include "acks.hpp"
 #include "cluster.hpp"

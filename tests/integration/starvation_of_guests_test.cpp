@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each allocation fails once: in a client on the caller's io_context.
 #include "async/async.hpp"
 #include "starving.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each allocation fails once: on what a client does besides taking and giving back a lock, and on the asynchronous
 // face.
 #include <holdfast/probe.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the tests of starvation share: allocations that fail one after the other, what came of it, and a record of that
 // for the page of evidence.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // holdfast::testing: servers of a test's own, and `local:` URLs, which work where they are enabled.
 #include <algorithm>
 #include <csignal>

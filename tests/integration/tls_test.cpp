@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TLS: it works, and what cannot be trusted is refused at once with its reason.
 #include <atomic>
 #include <filesystem>

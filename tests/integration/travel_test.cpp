@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fixed leases that are extended, and holds that go from one process to another.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of locks that only the tests of the engine's seams have: each needs one thing that the real ones do without.
 #pragma once
 

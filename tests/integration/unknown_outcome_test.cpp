@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acquires that are cancelled, or run out of time, at every point of their way: nothing is left behind.
 #include "faults.hpp"
 #include "support/held_lock.hpp"

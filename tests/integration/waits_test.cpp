@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an observer hears of waits, what counters say of now, and how many the server says are waiting.
 #include "faults.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renewals of watched holds go where these are watched: the server does not tell of them, and does of what comes next.
 #include "access.hpp"
 #include "notice.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson and Holdfast on the locks of one cluster: exclusion, slots that move, and who hears whose releases.
 #include <cstdio>
 #include <thread>

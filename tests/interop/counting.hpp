@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutual exclusion, counted: updates of an unprotected file that would be lost if two parties were ever inside at once.
 #pragma once
 

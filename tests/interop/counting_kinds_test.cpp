@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Semaphores and latches of Holdfast and of Redisson: one number, for both.
 #include "interop.hpp"
 

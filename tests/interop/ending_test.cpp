@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holders and waiters that end without a word, or fall asleep: the other side goes on, not too early and not too late.
 #include <csignal>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mutual exclusion between Redisson and Holdfast, in processes of both.
 #include "counting.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redisson and Holdfast on one lock behind Sentinels, while the primary is failed over three times.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FairLock and Redisson's RFairLock: one lock with one queue.
 #include "counting.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Others that write the keys of Redisson's locks: what they share with Holdfast, and what they do not.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FencedLock and Redisson's RFencedLock: one lock, and one counter of tokens.
 #include "counting.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The stage of the interop cases: a server, takers of a peer and of Holdfast, each in a process of its own.
 #pragma once
 

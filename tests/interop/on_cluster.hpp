@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster for both sides: three primaries with a replica each, and names whose slots they serve.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The programs of docs/interop.md are run as they stand there: each of another language beside the one in C++.
 #include <fstream>
 #include <iterator>

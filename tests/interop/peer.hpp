@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lock clients in other languages: where tools/peers has left them, and why one cannot run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ReadWriteLock and Redisson's RReadWriteLock: one lock, for the readers and the writers of both.
 #include "counting.hpp"
 #include "support/standstill.hpp"

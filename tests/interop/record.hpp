@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is known after a test with a peer: tests write it to a file each, for the tables in docs/records/interop.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks on several servers, or of several names.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks of several members between Holdfast and Redisson: MultiLock, all of them; RedLock, a majority of servers.
 #include "several_locks.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One side sees what the other does with a lock: who has it, for how long, how often, and that it was taken away.
 #include "interop.hpp"
 

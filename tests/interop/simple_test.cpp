@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SimpleLock and the locks of the SET NX PX family: redis-py, go-redsync, node redlock.
 #include <cstdio>
 

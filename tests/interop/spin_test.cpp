@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SpinLock and Redisson's RSpinLock, and either with a plain lock of the other side: one lock, of which nobody is told.
 #include "counting.hpp"
 #include "support/standstill.hpp"

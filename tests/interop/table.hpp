@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Turns the records of a run into docs/records/interop.md.
 #pragma once
 

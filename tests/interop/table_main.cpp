@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writes docs/records/interop.md: interop_table FOLDER-OF-RECORDS > PAGE. Exit 3 if a peer could not run.
 #include <algorithm>
 #include <chrono>

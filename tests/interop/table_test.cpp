@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The generated page says what was recorded, and hides nothing.
 #include "table.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wake-ups between languages: a release on one side lets waiters of the other side in at once.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the server holds and hears while either side has a lock: the contract of docs/wire.md, seen from outside.
 #include "interop.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often a thread has entered: what it is told of that, it must have done.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sweep: exact, in the order of the grants.
 #include <algorithm>
 #include <span>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What grants leave: tokens that grow, and permits that come back.
 #include <algorithm>
 #include <string>

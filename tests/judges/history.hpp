@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What takers have recorded (`hold_for`, `record=`, `events=`): who held what, and when. See tests/README.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose lock is lost is told.
 #include <algorithm>
 #include <unordered_map>

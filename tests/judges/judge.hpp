@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a story proves of the promises in docs/guarantees.md.
 #pragma once
 

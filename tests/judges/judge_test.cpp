@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // That each judge finds what it is for, and nothing else: small histories with a planted violation, beside the same
 // without it. What is said of each is what would be missed without that judge.
 #include "judges/judge.hpp"

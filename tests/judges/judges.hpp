@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The judges one by one. Each adds to the verdict what it finds.
 #pragma once
 

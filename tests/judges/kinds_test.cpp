@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Readers, permits and tokens: small histories with a planted violation, as in judge_test.cpp.
 #include <string>
 #include <vector>

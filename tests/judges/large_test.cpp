@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large stories from a seed: nothing is found in a correct one, and one violation among its thousands of holds is.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Latches: nobody continues before the last step, everybody behind it, and each step counts once.
 #include <algorithm>
 #include <string>

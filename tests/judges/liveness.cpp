@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every wait ends, and what is free is taken.
 #include <algorithm>
 #include <span>

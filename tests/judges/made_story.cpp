@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "judges/made_story.hpp"
 
 #include <algorithm>

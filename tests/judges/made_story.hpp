@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Stories that are made, not recorded: correct ones of any size from a seed, into which a test plants a violation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Judges a folder of records: what a run left, once more. Usage: judge FOLDER   Exit 1 if a promise was not kept.
 #include <exception>
 #include <filesystem>

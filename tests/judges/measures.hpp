@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a history shows: who overlapped, what was forgotten, who was told how late, how long nobody got in. Pure.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // That what the failover cases ask for is measured right: histories with planted faults.
 #include "judges/measures.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The histories of locks as Porcupine wants them: steps that each happened at some moment between two times. Pure.
 #pragma once
 

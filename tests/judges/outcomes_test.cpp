@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the order of calls shows and no clock does: outcomes that no lock could have given. Small histories with a
 // planted violation, beside the same without it.
 #include "judges/outcomes.hpp"

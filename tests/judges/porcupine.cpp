@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hands the pieces of the histories to the program in `linearizable`, and reads what it found.
 #include <cstdio>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All that a judge is told of a run: what was recorded, what went wrong on purpose, and how the locks were set.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the lock guards: a number that each holder reads and writes back plus one.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the judges have in common: the holds of each name in the order of their grants, and words for a reader.
 #pragma once
 

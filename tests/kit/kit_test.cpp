@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test kit: what is ordered happens, and time is the kit's.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What `run` searches: the models, each with the library's code that runs in it, and their mutants. A mutant is one of
 the model (a definition that its file knows) or one of the code that runs in it (a change of a source)."""
 import dataclasses

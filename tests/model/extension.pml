@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fixed lease that its holder extends: a client, a server, one hold.
 
    Bounds: 3 extensions, each to 16 or 10 ms, begun whenever the hold is valid, under way together or not; 9 steps of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Failover and acks: a primary with two replicas, any of which may be elected at any time, and one client in full.
 
    Bounds: 3 servers, 1 client, 1 owner (who asks again if need be), 2 writes under way to each replica, 8 steps of 2 ms

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hand-off inside a client: two callers who want a lock again and again, and another client that wants it too.
 
    Bounds: 2 callers, 1 server, 1 other client, 17 steps of 1 ms (a tenure is 2), commands and messages that take a step

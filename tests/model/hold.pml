@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The hold and its renewals: a client, a server, one lock, and whoever else wants it.
 
    Bounds: 1 client in full, 1 server, 1 acquisition (whose commands are repeated without limit), 2 commands under way

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A lock on a majority of three servers: rounds with an owner each, votes, undo, renewal by a majority, healing.
 
    Bounds: 1 client in full, 3 servers, 2 rounds of asking, one renewal round at a time, 16 steps of 2 ms with a lease

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The way of a call to its answer: what callers post into the inbox, what the loop sends, and how it wakes them.
 
    Bounds: 2 callers of 2 calls each; the loop's own thread drives; a server that answers in order; a reply or two are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Finds the places of a C++ source that may be wrong, and rewrites it so that each asks whether it is.
 
 Kinds of mutants: a comparison with or without its boundary, or the other way round; `&&` for `||`; a condition negated;

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The mutants of the Lua scripts: like those of instrument.py, but each is a text of its own, since a server runs it."""
 import dataclasses
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Planted bugs: what one says of itself, and where in the sources it goes.
 
 A bug is an entry in tests/mutants/*.txt:

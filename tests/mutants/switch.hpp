@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled into every source of the instrumented tree (tests/mutation/run): each place that may be wrong asks whether
 // it is the one that is. So all mutants are compiled at once, and the environment chooses one.
 //   MUTANT=N          the one that is wrong; none: all is as it was written

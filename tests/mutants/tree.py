@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A copy of the tree in which bugs are planted, and what belongs to it."""
 import hashlib
 import os

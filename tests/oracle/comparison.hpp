@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a history on both sides, step by step, and says where they part.
 #pragma once
 

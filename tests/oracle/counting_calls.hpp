@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random calls of the kinds that count: semaphores, leased permits, latches.
 #pragma once
 

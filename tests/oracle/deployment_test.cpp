@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of a primary, its replicas and their Sentinels against real ones: the same things happen to both, and after
 // each of them both must come to say the same.
 #include "support/deployment.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a history is drawn from, the same from the same seed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random histories of what clients send, and what befalls the server meanwhile.
 #pragma once
 

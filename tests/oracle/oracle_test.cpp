@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model server against a real one, step by step, on random histories; and models with an error each, that are
 // found.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What has been compared, for docs/evidence.md.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When two replies, of a real server and of the model, are the same.
 #pragma once
 

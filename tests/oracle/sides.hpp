@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The two sides that are compared: a real server, and the model of one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of a cluster against a real one, while a slot is under way: each script, wherever each of its keys is, at
 // the node that the slot leaves and at the one that it comes to.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripts that take any one of several locks, on whatever state they meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

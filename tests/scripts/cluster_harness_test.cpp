@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cluster that tests stand on does what production does.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

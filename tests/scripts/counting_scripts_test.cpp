@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripts of semaphores, leased semaphores and latches on servers that refuse something, in a cluster, in
 // sequences, and with every reply lost.
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the semaphore, the leased semaphore and the latch named S, and the states that they meet and leave.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The deployment that tests of failovers stand on does what production does.
 #include "support/deployment.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fair lock's scripts in sequences, in real time, and on servers that refuse something.
 #include <thread>
 #include <tuple>

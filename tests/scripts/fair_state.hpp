@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of the fair lock named L, and the states that they meet and leave.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fair lock's scripts as a table.
 #include "scripts/fair_state.hpp"
 

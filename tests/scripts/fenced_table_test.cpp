@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The acquire of a fenced lock: what it does to the lock and to the counter of its tokens.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the suites stand on: that servers, listeners and processes of tests/support do what they say.
 #include <csignal>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock's scripts on servers and states that are not made for them: other types, odd names, no room, no rights.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

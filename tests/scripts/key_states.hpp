@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind with all its keys, in the scenes of its use, and every call that it has: what a table of states is made
 // of.
 #pragma once

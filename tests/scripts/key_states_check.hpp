@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must be true of every call, in whatever state the keys are.
 #pragma once
 

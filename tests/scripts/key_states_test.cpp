@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of several keys, of which one is missing, expired, of another type, or somebody else's: every call in every
 // such state. What must be true of all is checked; what each does stands in key_states.golden (HOLDFAST_WRITE_GOLDEN=1
 // writes it anew).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The golden vectors of the plain lock, what Redisson does to a server step by step, replayed with Holdfast's scripts.
 //
 // Where Holdfast differs on purpose: re-entry is counted in the client and every outermost acquisition has an owner of

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock's scripts as a table: (state, call) -> (reply, state, messages), each row sent by text and by hash.
 #include <cctype>
 #include <map>

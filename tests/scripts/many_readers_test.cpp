@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A read-write lock of very many readers is one, for all.
 #include "scripts/read_write_state.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Kinds of several keys while their slot moves to another node, of which one key has gone there already, or all, or
 // none: every call, sent on as a client sends it on. What must be true of all is checked.
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fault proxy that the suites put between a client and a server: each fault does what it says, no more.
 #include "support/proxy.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How scripts tell of a release: by PUBLISH, by SPUBLISH or by both; on a plain server, and on a node of a cluster.
 #include <memory>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read-write lock's scripts on servers that refuse something, with odd names, in a cluster, and in sequences.
 #include <utility>
 

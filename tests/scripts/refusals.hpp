@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server that refuses, in each way that can be provoked.
 #pragma once
 

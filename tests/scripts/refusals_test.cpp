@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each refusal that we know, provoked at the running server: what it means is what the table of failures says, whatever
 // the wording, and the wording is the one in refusals.txt, so that a new one is seen.
 #include "refusals.hpp"

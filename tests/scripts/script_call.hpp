@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running the library's scripts without the library's connection: typed calls in, the server's own reply out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripts as sources: all of them embedded, known to the server by the same hash, and as cheap as promised.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tables of scripts: (state, call) -> (reply, state, messages), each row sent by text and by hash. For kinds whose
 // state is more than a hash.
 #pragma once

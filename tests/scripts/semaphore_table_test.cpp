@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The semaphore's scripts as a table.
 #include "scripts/counting_state.hpp"
 

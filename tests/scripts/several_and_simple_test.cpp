@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The scripts of the SET NX PX family, and those that take several locks at once, on whatever state they meet.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

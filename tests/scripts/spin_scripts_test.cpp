@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The spin lock's scripts: the plain lock's changes, and never a message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

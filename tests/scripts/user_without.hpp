@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A user who may do everything but what a test takes away.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random callers of every kind, whose answers are lost and late, and come after the next question: in simulated time.
 #include <algorithm>
 #include <optional>

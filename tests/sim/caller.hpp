@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One after another, what a caller of a client does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a caller does with what is counted, which nobody holds: a semaphore's permits and a latch's steps.
 #include <boost/asio/bind_cancellation_slot.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster of three primaries with a replica each, as the servers of a run.
 #pragma once
 

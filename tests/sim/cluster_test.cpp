@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole clients against the model of a cluster.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An hour of two clients that want one lock, in a second: whole clients, one thread, the same from the same seed.
 #include <array>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Crowds of waiters on one lock, each with the acquire loop of the library, at a server that is played (of a fair lock:
 // by the model of its scripts): how many scripts a grant costs, and how long the lock is idle. Without a clock, so the
 // figures are the same each time.

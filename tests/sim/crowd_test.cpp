@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a crowd of waiters costs, and that the lock is not idle for long whoever of it is frozen or dead.
 #include "sim/crowd.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole clients against the model of a primary with replicas and Sentinels.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed lease that is extended twice, without waiting, and cancelled: each answer and each question is lost once, and
 // after every event the hold is valid for no longer than the server has it.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writers that stand still past their lease, between their look at the lock and their write: what a store takes from
 // them without a checker, and with one. A million such writes (docs/fencing.md):
 //   HOLDFAST_FROZEN_WRITES=1000000 build/tests/sim_tests --gtest_filter='FrozenWriters.*'

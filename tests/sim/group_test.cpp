@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks of several servers in simulated time: what waiting for them costs.
 #include <memory>
 #include <vector>

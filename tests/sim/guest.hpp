@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client on a process of its own in simulated time, with one lock, for tests that look at one thing.
 #pragma once
 

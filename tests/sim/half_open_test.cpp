@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links on which only one direction is left.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is promised, looked at after each event of a run: exact, since the simulation sees everything. What is promised
 // of some kinds only: readers are never beside a writer, tokens grow, and nobody overtakes in a fair lock's queue,
 // of leased permits there are never more than there should be; what is counted is in the ledger.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is counted, in a run's own books: the permits of semaphores and the steps of latches, against the number that
 // the server has. Whatever is lost, is sent again, or is given up: no permit and no step is ever created or lost.
 #pragma once

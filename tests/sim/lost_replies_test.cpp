@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that counts, once for each reply and for each command that can be lost on the way: what is sent again
 // counts once, what is given up comes back, and in the end no permit and no step is there too often, or missing.
 #include <functional>

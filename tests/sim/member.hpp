@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A client of the simulation with its process and its callers, which do what the plan says.
 #pragma once
 

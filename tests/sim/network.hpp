@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections between simulated processes and model servers: bytes take their time, and much can befall them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens in one run: a value that follows from a seed, can be printed, and can be cut.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A process in simulated time: an io_context with a clock of its own, which can stand still while time goes on.
 #pragma once
 

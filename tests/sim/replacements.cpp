@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the library is linked with instead of its own clock, chance and numbers. The linker takes these definitions, and
 // never looks at the files of the library that have the others.
 #include "base/entropy.hpp"

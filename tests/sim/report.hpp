@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the program `simulate` is asked for, and what it says of its runs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run of a plan, from its first event to the last lock given back.
 #pragma once
 

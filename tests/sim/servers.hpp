@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the locks of a run are: model servers, and what befalls them.
 #pragma once
 

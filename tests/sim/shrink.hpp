@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a plan that fails as small as it can be while it still fails in the same way.
 #pragma once
 

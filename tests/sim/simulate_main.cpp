@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole clients against model servers in simulated time, each run from a seed: see tests/README.md.
 #include <chrono>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The simulator itself: that a seed decides everything, that its judge finds what is wrong on purpose, and that what
 // fails gets small. And some seeds of each scenario.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated process asks of its operating system: sockets, epoll, eventfd and timerfd, in memory.
 #pragma once
 

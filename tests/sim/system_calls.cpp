@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system calls of the library and of Asio within it, as far as they are about what a simulated process has: the
 // linker (--wrap) takes these. All others go on to the system.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Simulated time: everything runs in one thread, in an order that follows from a seed alone.
 #pragma once
 

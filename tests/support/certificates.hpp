@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Certificates for TLS tests, made on the spot with the openssl command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A real cluster on loopback: primaries that share the slots, and their replicas.
 #pragma once
 

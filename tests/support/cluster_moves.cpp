@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How slots go from node to node, and nodes come and go.
 #include <algorithm>
 #include <stdexcept>

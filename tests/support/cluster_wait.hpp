@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for the nodes of a cluster, which hear of each other a little at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A number that shows whether two were inside at once: it is read, then time passes, then it is written.
 #pragma once
 

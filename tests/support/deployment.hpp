@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What production looks like: a primary, its replicas, and the Sentinels that watch over them. All of them real.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records for docs/evidence.md: one line of JSON for each run, which says first where it comes from. tools/origin.py
 // writes the same for programs in Python.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A holder that is frozen past its lease, between its look at the lock and its write: takes a fenced lock, sees that it
 // is valid, stops itself, and writes when it is continued, whoever has the lock by then. Once for each line that it
 // reads; it answers `wrote TOKEN` or `refused TOKEN`. `frozen_writer SOCKET NAME LEASE_MS STORE...`: a store is

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock of somebody else, put on a server as Redisson writes it.
 #pragma once
 

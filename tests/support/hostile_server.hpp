@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server whose answers are huge: each connection has a thread, which sends what the test gives it, without a copy.
 #pragma once
 

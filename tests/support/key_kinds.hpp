@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kinds of locks that are one key, for what all of them have in common: a new one gets its row here.
 #pragma once
 

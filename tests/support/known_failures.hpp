@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every failure that the table of failures (src/redis/decide/errors.cpp) knows, read from there, so that a new row is
 // tested without another word; and a server that answers attempts with one of them until it is told to grant.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Listening to a server: the messages it publishes and the commands it executes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of a cluster whose answers are made up by the test.
 #pragma once
 

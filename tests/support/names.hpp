@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What host names mean in this process: a name server that a test commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A network of its own for a process of a test, in which it reaches nothing but what the test puts there.
 #pragma once
 

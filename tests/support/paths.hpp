@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where this checkout and its build tree are. Only paths.cpp knows: a path compiled into every object would make a
 // compiler cache miss in another clone.
 #pragma once

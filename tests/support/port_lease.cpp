@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "support/port_lease.hpp"
 
 #include <arpa/inet.h>

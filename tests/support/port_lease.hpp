@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A TCP port that no other test process on this machine will use meanwhile.
 #pragma once
 

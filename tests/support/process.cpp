@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Process: fork and exec by a thread that lives as long as the test, and a reader for the child's output.
 #include "support/process.hpp"
 

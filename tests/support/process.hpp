@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A child process with its input and output, which never outlives the test.
 #pragma once
 

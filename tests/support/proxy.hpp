@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fault proxy: stands between a client and a server and misbehaves on demand.
 #pragma once
 

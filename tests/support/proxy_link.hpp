@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One client's way through the Proxy: two sockets and what is under way between them.
 #pragma once
 

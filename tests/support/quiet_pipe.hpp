@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Writing to a peer that is gone, without being killed for it.
 #pragma once
 

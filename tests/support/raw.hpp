@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A look at a server that shares nothing with the library under test: plain commands over hiredis.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A real redis-server (or valkey-server) in a folder of its own, for one test.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The server program that the tests start: HOLDFAST_REDIS_SERVER, or redis-server or valkey-server from the PATH.
 #pragma once
 

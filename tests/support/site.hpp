@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the locks of a test live: on one server, or in a cluster.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system's side of Process: descriptors, pipes, and a fork that ties the child's life to the test's.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long the machine has stood still: virtual ones do so for some seconds now and then, all processes at once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // unlock() as it is compiled into a user's release and debug builds, whichever of them the tests are.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // As in a program that is compiled without NDEBUG.
 #undef NDEBUG
 #include "strange_unlock.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whoever listens on a port and is not a Redis server, or a hostile one.
 #pragma once
 

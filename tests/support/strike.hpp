@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to the primary of a deployment, or to one of a cluster.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver's side of a taker: tags, answers, and the two places where a taker can run.
 #include "support/taker.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives a taker (see taker_main.cpp): sends it commands and matches the answers, in this process or in one of its own.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The asynchronous face of the library, used by a taker: clients on an io_context, and threads that wait for futures.
 #pragma once
 

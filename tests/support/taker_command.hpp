@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One line that a taker was given.
 #pragma once
 

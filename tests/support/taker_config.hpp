@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the clients of a taker are made: what `connect` says, and which of the library's optimisations this run is about.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a taker does with semaphores and latches: the command `counting`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `hold_for` of what nobody holds: permits of a plain semaphore, steps of a latch. With a line in a record for each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The faces of the library that a taker can use, and what its commands mean in each: here those that block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Leader, used by a taker as a lock: the body of a term lasts from when it is entered to when it is left.
 #pragma once
 

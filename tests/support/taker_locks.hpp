@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clients of a taker, and the locks that its names stand for.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A taker: a program that takes and gives back locks as it is told, so that tests can run between processes, and
 // between languages: a taker on another library speaks the same lines.
 //

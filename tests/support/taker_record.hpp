@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file to which the threads of a taker append lines, so that what it did can be judged. See tests/README.md.
 #pragma once
 

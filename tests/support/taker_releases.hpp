@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a taker's clients report: what becomes of releases whose caller did not wait (Config::pipelined_release), and
 // connections.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `hold_for`: increments under a lock, with a line in a record for each hold, as a taker carries them out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a taker does with its commands: threads with numbers that lock, try and unlock. The commands are described at
 // the head of taker_main.cpp; tests also run a session inside their own process.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a taker and its driver write a line: fields between single spaces, each percent-encoded.
 #pragma once
 

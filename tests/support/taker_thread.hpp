@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One of a taker's threads, and what belongs to it.
 #pragma once
 

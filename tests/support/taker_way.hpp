@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the rounds of `hold_for` differ: what it says behind the limit on waiting, KEY=VALUE each.
 #pragma once
 

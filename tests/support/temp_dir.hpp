@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A folder of its own for one test, removed with everything in it at the end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a test can have a terminal: containers are run without them too.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A try of which everything that can happen is one code, to be compared.
 #pragma once
 

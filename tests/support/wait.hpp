@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiting for something to become true, instead of sleeping and hoping.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An acquire whose grants are not confirmed as asked for.
 #include "acquire_story.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The acquire loop where nobody may tell of a release, and where several servers vote.
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The acquire loop among many: who has waited longest asks first, and who has had the lock lets others come first.
 #include <chrono>
 #include <memory>

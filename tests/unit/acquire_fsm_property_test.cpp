@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What must hold of every acquire, whatever happens to it: thousands of random histories, each from its own seed.
 #include <algorithm>
 #include <optional>

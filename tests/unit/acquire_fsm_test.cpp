@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The acquire loop while the server answers: turns, attempts, waits, wakes and limits, told without a clock.
 #include "lock/decide/acquire_fsm.hpp"
 

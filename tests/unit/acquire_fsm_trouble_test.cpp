@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The acquire loop while the server does not answer, or not with what was asked: pauses, patience, unknown outcomes.
 #include <string>
 #include <vector>

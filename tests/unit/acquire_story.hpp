@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One acquire as a story: events at literal times in, the machine's answer in words out. The whole story is told again
 // when a test fails.
 #pragma once

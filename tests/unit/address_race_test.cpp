@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a server's addresses are tried when: transcripts.
 #include <string>
 #include <vector>

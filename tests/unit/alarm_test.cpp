@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Alarms: when they ring, in which order, and what becomes of them when something throws, is cancelled or ends.
 #include "loop/alarm.hpp"
 

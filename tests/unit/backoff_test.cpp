@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pauses between attempts to connect.
 #include <chrono>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is shown of a URL that is wrong: enough to find the mistake, and never a login.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a group's votes are counted, and what a round without enough of them amounts to.
 #include <algorithm>
 #include <numeric>

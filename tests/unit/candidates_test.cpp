@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which slots are asked for any one of several locks, and in which order.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster in a URL and in a Config, and by which command its releases are told.
 #include <string>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose word about a slot counts, and when: each map and view as a line, a letter for each part of the slots.
 #include <set>
 #include <string>

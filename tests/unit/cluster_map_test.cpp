@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The nodes of a cluster that are remembered, and which of them are forgotten.
 #include "redis/topology/cluster_map.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MOVED and ASK in words of servers, and what is none of these.
 #include <string>
 

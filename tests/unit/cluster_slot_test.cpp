@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which slot a key lies in, as servers count it: numbers that CLUSTER KEYSLOT gives.
 #include <string>
 

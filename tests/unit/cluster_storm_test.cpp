@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How many questions thousands of clients ask when a primary is gone, counted in virtual time.
 #include <algorithm>
 #include <array>

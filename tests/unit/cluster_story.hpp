@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Views of a cluster in a line of text, and what is believed of them, for tests of its map.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whom a client asks for the map of its cluster, when, and what it makes of it: transcripts.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What nodes answer to CLUSTER SLOTS, be it true, odd or hostile.
 #include <algorithm>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the keys of a script are that no node has all of, and what is sent then.
 #include <string>
 

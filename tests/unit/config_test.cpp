@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // URLs and settings: what is understood, and what is refused and with which words.
 #include <chrono>
 #include <fstream>

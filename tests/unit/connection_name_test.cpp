@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a connection calls itself, and what is read out of CLIENT LIST: names that anybody may have chosen.
 #include "kinds/connection_name.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The options of a call over the defaults of a lock, one by one.
 #include <chrono>
 #include <stop_token>

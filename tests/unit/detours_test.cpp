@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What becomes of requests that another node of a cluster is to be asked.
 #include <boost/asio/io_context.hpp>
 #include <gmock/gmock.h>

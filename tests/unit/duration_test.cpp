@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base::parse_duration: what is a duration, how long it is, and what is wrong with the rest.
 #include "base/duration.hpp"
 

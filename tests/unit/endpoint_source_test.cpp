@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a lane's server is: asked for each session, perhaps not known, perhaps not soon.
 #include "redis/connection/endpoint_source.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors: what their text names, and which standard conditions they mean.
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What servers really say when they refuse, word for word, and what it means. The texts were collected from running
 // servers of each version; those of 7.0 and 7.2 to 8.0 differ from each other only where both are listed.
 #include "redis/decide/errors.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a limit on waiting that was reached in vain is explained with, as transcripts.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fair lock's calls: arguments in the order that the scripts read them, and what replies mean.
 #include <chrono>
 #include <string>

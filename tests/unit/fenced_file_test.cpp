@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FencedFile: whose token is lower does not replace it; and no child that is forked meanwhile keeps it locked.
 #include <atomic>
 #include <chrono>

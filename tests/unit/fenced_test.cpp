@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The fenced lock's calls, and the checker of its tokens.
 #include <atomic>
 #include <thread>

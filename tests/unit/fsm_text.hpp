@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Literal times, and what the state machines say in words, so that a test of one reads like a story.
 #pragma once
 

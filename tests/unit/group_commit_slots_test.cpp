@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who shares which command of a WAIT in a cluster, and who asks elsewhere: told with literal times, without a server.
 #include <string>
 

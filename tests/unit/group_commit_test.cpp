@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who shares which WAIT, and what each hears of it: told with literal times, without a server.
 #include "lock/decide/group_commit.hpp"
 

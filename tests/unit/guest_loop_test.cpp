@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The event loop of a client on the caller's io_context: turns of several threads, order, and what throws.
 #include "loop/guest_loop.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the handles of all kinds have in common. There is nothing to run: what breaks it does not compile.
 #include <concepts>
 #include <cstdint>

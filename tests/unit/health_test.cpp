@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a connection over which nothing comes is asked for a sign of life, and when it counts as dead.
 #include "redis/connection/health.hpp"
 

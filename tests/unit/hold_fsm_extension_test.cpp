@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fixed lease that is set anew by its holder's hand.
 #include <algorithm>
 #include <deque>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One hold from grant to end, told without a clock: renewals, trouble, loss, release.
 #include "lock/decide/hold_fsm.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From when on a hold is watched, who decides a doubt, and what a new server means, told without a clock.
 #include <gtest/gtest.h>
 

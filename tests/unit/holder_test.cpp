@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // From an owner and a list of connections to words about a holder.
 #include "lock/queue/holder.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inside of a client that is never started: nothing is sent and nothing runs, but what it knows itself is real.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identities: shaped as on the wire, never given twice.
 #include "base/ids.hpp"
 

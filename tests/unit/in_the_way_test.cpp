@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which messages are worth another round of a group.
 #include <gtest/gtest.h>
 

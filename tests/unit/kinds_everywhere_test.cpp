@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every kind of lock is in every place, or the committed table (tests/kinds.md) says why not.
 #include <algorithm>
 #include <filesystem>

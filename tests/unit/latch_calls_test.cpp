@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of the latch, and which of its names fit a cluster.
 #include <string>
 

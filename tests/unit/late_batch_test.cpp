@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When releases are repeated at a new primary, told without a clock.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arithmetic on leases: the margin, and what follows from a length.
 #include "lock/decide/lease.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // docs/least-acl.acl beside the scripts: what it grants for a kind is what the scripts of that kind call.
 #include "support/least_acl.hpp"
 

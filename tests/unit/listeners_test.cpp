@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who of a client listens to which channel, and what is remembered of it.
 #include <chrono>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a lane says first on a new connection, and what it makes of the answers.
 #include "redis/connection/login.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a watched key is looked at again, told without a clock.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who drives a client's loop: its own thread, or a caller that waits alone.
 #include <algorithm>
 #include <atomic>

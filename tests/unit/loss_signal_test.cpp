@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the end of a hold is announced, without a hold.
 #include <memory>
 #include <new>

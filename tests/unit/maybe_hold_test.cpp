@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What can be asked of the result of try_acquire, and what must not compile: a question to a temporary, after whose
 // answer the lock is free again.
 #include <optional>

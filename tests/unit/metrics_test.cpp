@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is measured, and how it is written.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of channels, and owners told from other hash fields (docs/wire.md section 1).
 #include <string>
 

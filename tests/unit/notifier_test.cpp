@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread that runs what belongs to the user: in order, one at a time, come what may.
 #include "loop/notifier.hpp"
 

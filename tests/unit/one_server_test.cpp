@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The smallest router: one shard, for every key, and what is heard of it.
 #include <chrono>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapters for OpenTelemetry beside its SDK, where that is installed.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The bytes of a server, whole, in pieces, too many of them, and nonsense.
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of the leased semaphore, and the ids of its permits.
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where a waiter stands in a crowd, and when it asks.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long a waiter sleeps between two attempts if it may not be told of a release.
 #include <chrono>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is made of the words of a cluster's nodes.
 #include <memory>
 

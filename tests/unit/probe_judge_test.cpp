@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is made of one server: one fault at a time.
 #include "probe_story.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What servers' replies are read as, odd ones among them.
 #include <fstream>
 #include <set>

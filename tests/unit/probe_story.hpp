@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of a probe as its servers tell it, and what is made of it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is made of replicas, Sentinels and clocks, and of servers that are meant to be independent.
 #include "probe_story.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapter for prometheus-cpp, where that is installed.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The read-write lock's calls: arguments in the order that the scripts read them, and what replies mean.
 #include <chrono>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which releases are repeated to a new primary, told without a clock.
 #include "lock/decide/recent_releases.hpp"
 

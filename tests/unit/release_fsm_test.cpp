@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A release until its outcome is known, told without a clock, and every reply in every situation as a table.
 #include "lock/decide/release_fsm.hpp"
 

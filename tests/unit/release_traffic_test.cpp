@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages and attempts that cross the releases of one client.
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replies built from the bytes of a server, through the parser that the lane uses.
 #include <string>
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which key says where a request goes.
 #include "redis/connection/request.hpp"
 

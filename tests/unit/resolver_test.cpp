@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Name look-ups that nobody waits for any more.
 #include "redis/connection/resolver.hpp"
 

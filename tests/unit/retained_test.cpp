@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What is retained for the queue, and what readers share: who has a claim on which tenancy. Under load it is in the
 // integration tests.
 #include <thread>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server of which a test says every word, on the test's own loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Passwords and users are in no message, whatever is wrong with the URL that holds them.
 #include <fstream>
 #include <string>

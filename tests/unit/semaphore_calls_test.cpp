@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of the semaphore: arguments in the order that the scripts read them, and what replies mean, odd ones too.
 #include <string>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who is asked for the primary, when, and what is made of the answers; as transcripts.
 #include <chrono>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // SSUBSCRIBE and SUNSUBSCRIBE, in step with replies and with what a server says of itself, when it gives a slot away.
 #include <chrono>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which channels are subscribed on a connection, who hears their messages, and when a subscription is given back.
 #include "redis/connection/subscriptions.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waiters for any of several locks hear of the end of a hold of each of them inside their own client.
 #include "kinds/kinds.hpp"
 #include "lock/targets/any_target.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock of an idle client, and waiters that note what they are told.
 #pragma once
 

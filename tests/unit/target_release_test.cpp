@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock between its release and the server's answer: whose messages count, and how long the next ones wait.
 #include "target_fixture.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock whose waiters the server keeps in order, inside one client.
 #include "kinds/kinds.hpp"
 #include "target_fixture.hpp"

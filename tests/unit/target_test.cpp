@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock name inside one client: who is next, who is woken, who holds it, and the threads' levels.
 #include <condition_variable>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All targets of a client: one object per kind and names, found again as long as it lives.
 #include "lock/targets/targets.hpp"
 

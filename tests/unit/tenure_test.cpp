@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How long one client keeps a lock among its own callers, and when it pauses for others.
 #include "lock/decide/tenure.hpp"
 

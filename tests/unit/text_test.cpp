@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // base::quote: any bytes become one printable line from which the bytes can be read back.
 #include "base/text.hpp"
 

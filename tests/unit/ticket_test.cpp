@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a hold on its way: the same hold comes out, and nothing else is taken for one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a loop wakes the callers whose answers have come: in which order, and what is sent before and meanwhile.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `holdfast watch` concludes from two looks at a lock, told without a server.
 #include "cli/watch_memory.hpp"
 

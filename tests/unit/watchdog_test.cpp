@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The watch over deadlines that the loop cannot hold up.
 #include "lock/renew/watchdog.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callers that are coroutines of one thread: Holdfast's face for Boost.Asio, by clients on that thread's io_context.
 #pragma once
 

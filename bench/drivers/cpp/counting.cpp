@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What it costs to measure an acquire and its release: every addition that the engine makes for the two, with nothing
 // around them; and how many series come of it. Prints two tables, in Markdown. Needs no server.
 #include <algorithm>

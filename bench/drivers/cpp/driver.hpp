@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the C++ drivers share: the commands of bench/README.md, for whatever can take and release a lock.
 #pragma once
 

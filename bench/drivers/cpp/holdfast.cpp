@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of Holdfast itself. Usage: holdfast lock|pipelined|simple|async|async-pipelined URL [lease_ms=30000]
 // [clients=1]   Defaults throughout; `pipelined` switches the pipelined release on, `async` is the face for Boost.Asio.
 // All but `simple` and `async` have the other kinds of lock, too.

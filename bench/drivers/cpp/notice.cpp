@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What loss notices take and cost: bench/notice runs it against a server of its own.
 #include <algorithm>
 #include <atomic>

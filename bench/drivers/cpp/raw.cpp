@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor: hiredis with SET NX PX and a compare-and-delete script, a connection for each caller.
 // Usage: raw URL [lease_ms=30000] [clients=1] (clients: ignored)   Its own verb: push_floor count=N
 #include <array>

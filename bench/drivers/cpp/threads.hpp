@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Callers that are threads: for libraries whose calls wait.
 #pragma once
 

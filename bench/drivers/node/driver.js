@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of node redlock over ioredis: takes and gives back locks as bench/README.md says. A caller is an async
 // function. Not redlock's defaults: a lease of 30 s (it has none), and no limit to the number of tries (its own: 10).
 // The delay between two is its own, 100 to 300 ms.

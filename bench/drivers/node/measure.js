@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the driver measures with: the clock, the process, and samples.
 'use strict';
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The driver of redis-py's Lock: takes and gives back locks as bench/README.md says. A caller is a thread.
 
 Not redis-py's defaults: a lease of 30 s (its own: none at all), and a pool of as many connections as there may be

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The scenarios, by letter. Each has run(bench), which measures and leaves its rounds in the bench."""
 
 from scenarios import a, b, c, d, e, f, g, h

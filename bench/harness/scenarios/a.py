@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """a. The uncontended pair: take and release, back to back, each caller on a lock of its own.
 
 All drivers stay up, on one server; rounds go by turns. The script ceiling is measured in the same rounds."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """b. The hot lock: everybody wants the same one, all the time, and does nothing under it."""
 
 import time

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """c. The hand-over: one process waits for the lock that another one holds. From the call of release in the one to the
 return of take in the other. The floor, a push and a round trip, is measured by the raw driver in the same rounds."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """d. Many held locks: how fast they are taken, what each costs in memory, and what it costs to keep them renewed.
 
 Each size of each contestant gets a server and a process of its own. After the take one lease passes, so that what a lock

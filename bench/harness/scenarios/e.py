@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """e. The crowd: many waiters on a few locks; they cost something while they wait, and all get their turn in the end.
 
 Coroutines form a much larger one as well."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """f. The storm: 64 clients on one lock, each inside for a millisecond. What a release costs the server in commands."""
 
 import monitor

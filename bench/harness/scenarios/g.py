@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """g. The kinds of lock: what a pair of each costs, readers together, the hand-over and the order of a fair lock, and a
 mix of readers and writers."""
 

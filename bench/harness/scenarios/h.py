@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """h. Permits, and any one of several locks: callers who want one of a few."""
 
 from bench import Fleet

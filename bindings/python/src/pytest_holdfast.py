@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """For pytest: `holdfast_kit` is a server of the test's own, which fails when it is told to: redis-server, or valkey-server,
 from PATH, empty, on a unix socket. Imports nothing of holdfast, since pytest imports this in every run."""
 

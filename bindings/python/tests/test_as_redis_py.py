@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What users of redis-py's locks are used to, with SimpleLock, which shares their keys. The README has the whole list."""
 
 import asyncio

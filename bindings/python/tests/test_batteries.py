@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What goes with other packages: each test is skipped where its package is not installed."""
 
 import asyncio

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where Python is hard: interrupts, cancellation, loops that end, forks, the end of the interpreter; and wrong inputs."""
 
 import asyncio

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fixture holdfast_kit: what its faults do to clients."""
 
 import asyncio

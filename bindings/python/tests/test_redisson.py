@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks that are shared with Java's Redisson, in a process of its own, on both faces: each side keeps the other out, and
 each wakes the other. The peers are those of tests/interop, built by tools/peers; tests/README.md has the lines that they
 understand."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Locks that are shared with others: the tool, which is C++, and redis-py's own."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The table of all operations, of each kind: in C (a call that waits, and one that is started), in holdfast and in holdfast.aio.
 
 Both sides are looked up, in <holdfast.h> and in the classes, so what is added to one of them is missed in the others. What is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """`python -m holdfast` is the tool, if the package has it."""
 import shutil
 import subprocess

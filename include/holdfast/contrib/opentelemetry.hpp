@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics and spans of a client for OpenTelemetry. Needs its API headers (Debian 13: opentelemetry-cpp-dev). Link
 // holdfast::opentelemetry or holdfast::holdfast, beside the SDK that the program has set up.
 #pragma once

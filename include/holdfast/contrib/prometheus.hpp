@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The metrics of a client for prometheus-cpp, which must be installed (Debian: prometheus-cpp-dev). Link
 // holdfast::prometheus, or holdfast::holdfast and the part of prometheus-cpp that you use.
 #pragma once

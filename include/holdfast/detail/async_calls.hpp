@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of async.hpp that is about locks, holds and clients, on which its other parts stand. Not for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of async.hpp that is about semaphores and latches. Not for users.
 #pragma once
 

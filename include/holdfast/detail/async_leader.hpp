@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The part of async.hpp that is about leaders. Not for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the counting kinds have in common: their operations, and how long they wait. Not for users.
 #pragma once
 

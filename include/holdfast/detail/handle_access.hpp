@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the interface for C may do with handles: reach what they stand for. Not for users.
 #pragma once
 

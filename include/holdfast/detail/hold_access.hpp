@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the library alone may do with a hold: make one, and reach inside. Not for users.
 #pragma once
 

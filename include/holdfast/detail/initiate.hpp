@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the operations of async.hpp are started with a completion token, and call its handler. Not for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the blocking and the asynchronous calls of a Leader share. Not for users.
 #pragma once
 

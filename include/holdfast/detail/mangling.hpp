@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allows a static library and its program to be built by different compilers. Not for users.
 //
 // A static library contains Asio's compiled part. g++ and clang mangle these members of it differently, and agree on

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Between async.hpp and the library: operations that are started here and report to a receiver. Not for users.
 #pragma once
 

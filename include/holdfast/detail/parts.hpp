@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What connects a lock to the engine. Not for users.
 #pragma once
 

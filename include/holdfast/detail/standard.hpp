@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports an old language standard in one line, where everything below would fail. Not for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ties an operation to the execution context that its handler runs on. Not for users.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A program that finds the package and links with it."""
 import os
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Links with the library, and needs no server.
 #include <cstdio>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command that runs under the lock: a process group of its own, started, signalled and reaped here; the terminal,
 // which is lent to it; and the small process that ends it when the tool itself cannot, because it was killed or no
 // longer runs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command of `holdfast run`, from its start under a hold to the messages at its end.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The lock of `holdfast run`: made of all its names on all its servers, acquired while signals are handled, and
 // released; and what is kept beside it for later runs.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides what happens to the command of `holdfast run` when its lock is lost or about to be. Pure: no clock, no
 // process, no server; time is an input.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a run is to do: its options, what they mean, and the settings that follow from them before anything is sent.
 #pragma once
 

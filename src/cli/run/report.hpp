@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a run went, for programs: the final report of `holdfast run --json`, and the metrics that `run` writes at its end
 // and `elect` whenever the lead changes.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What `holdfast run` and `holdfast elect` have in common: from the command line to the end of the process.
 #pragma once
 

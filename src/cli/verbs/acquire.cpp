@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast acquire`, `renew` and `release`: a lock for uses that cannot be the command of a run.
 #include <chrono>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast ask-release`: asks those who hold a lock to give it back.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast break`: takes a lock away from its holder, but not from a later one.
 #include <algorithm>
 #include <iostream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast doctor`: what the servers are, and which of their properties endanger locks.
 #include <algorithm>
 #include <cstdlib>

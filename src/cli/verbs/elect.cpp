@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast elect`: runs the command while this candidate leads, again and again; or only reports who leads.
 #include <algorithm>
 #include <array>

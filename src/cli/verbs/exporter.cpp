@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast exporter`: the servers' locks, for Prometheus.
 #include <algorithm>
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast inspect`: who holds a lock, and for how long.
 #include <fmt/format.h>
 

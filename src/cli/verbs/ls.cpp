@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast ls`: the locks that are held.
 #include <algorithm>
 #include <array>

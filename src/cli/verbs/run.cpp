@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast run`: takes the lock, runs the command, releases the lock.
 #include <chrono>
 #include <optional>

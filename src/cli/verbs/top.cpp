@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast top`: a live view of holders and waiters.
 #include <algorithm>
 #include <array>

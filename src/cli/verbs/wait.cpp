@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast wait`: waits until a lock is free, without taking it.
 #include <algorithm>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // `holdfast watch`: what happens to locks, a line for each event.
 #include <algorithm>
 #include <array>

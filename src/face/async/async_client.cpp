@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Clients on the caller's io_context, queries without blocking, and closing a client.
 #include <algorithm>
 #include <condition_variable>

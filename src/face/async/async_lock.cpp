@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acquiring, releasing and watching without blocking: operations that report to a receiver.
 #include <exception>
 #include <type_traits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Changes of holds without blocking: extend, adopt, downgrade; and releasing all holds of a client.
 #include <holdfast/detail/hold_access.hpp>
 #include <holdfast/detail/operation.hpp>

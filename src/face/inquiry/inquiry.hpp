@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What this library offers to its companion libraries: the settings of a client, and connections of their own for any
 // commands. Exported for them, not for users; all are of the same release.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "face/inquiry/key_news.hpp"
 
 #include <condition_variable>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server tells of changes of keys, whoever makes them, and a look at those that have changed: for the tool.
 // Exported for it, not for users.
 #pragma once

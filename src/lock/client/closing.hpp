@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closes a client step by step, or releases all its holds at once.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The internals of a client: its runtime, its targets, their watchdog, and how it starts and ends.
 #pragma once
 

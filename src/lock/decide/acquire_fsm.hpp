@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one acquire loop of the library, as a pure state machine: events and times in, actions out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The outcome of one acquire command, in the engine's terms, and what to say when a wait has timed out.
 #pragma once
 

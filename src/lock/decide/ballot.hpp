@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One round of requesting a lock from several servers, as a pure count of votes.
 #pragma once
 

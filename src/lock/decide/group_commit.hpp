@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests that wait for acks of one level, and which of them share the next WAIT. Pure; time is an input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state of one hold: held, suspect or lost, until when, and when to check again. Pure; time is an input.
 #pragma once
 

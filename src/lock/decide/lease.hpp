@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The only arithmetic on leases: until when they last, when they are renewed and checked. Pure: times are inputs.
 #pragma once
 

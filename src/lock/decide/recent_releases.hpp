@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Releases that one primary has confirmed and the next one may not have. Pure; time is an input.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lock/decide/release_fsm.hpp"
 
 namespace holdfast::engine {

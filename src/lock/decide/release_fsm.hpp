@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A release until its outcome is known, as a pure state machine: replies and times in, actions out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whose turn it is where several clients want a lock: what crosses a release, and how long one client may keep the lock
 // among its own callers. Pure; time is an input.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Acquires or adopts, and waits for the outcome: the blocking form of AcquireOp.
 #pragma once
 

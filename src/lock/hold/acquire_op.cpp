@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lock/hold/acquire_op.hpp"
 
 #include <holdfast/error.hpp>

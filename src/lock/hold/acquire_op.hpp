@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pending acquire: carries out the decisions of AcquireFsm, on the client's loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a holder changes while it has the lock: the length of a fixed lease, and a writer's mode.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What happens to a tenancy, and what follows for its claims, its queue, the watchdog and the observer, whoever finds
 // it: a caller who looks at the clock, the loop, or the signal thread.
 #pragma once

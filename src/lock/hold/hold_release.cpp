@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lock/hold/hold_release.hpp"
 
 #include "lock/hold/hold_events.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ways in which a holder gives a lock back: passed on inside the client, released, or left to its lease or to
 // another process.
 #pragma once

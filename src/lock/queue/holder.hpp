@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Who has a lock: what an owner and the server's list of connections say, and how a server is asked for both.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Those of one client who want the same lock, and what is known of others who do.
 #pragma once
 

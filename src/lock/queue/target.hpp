@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an acquire is for: a lock, several at once, or a majority of servers. What is asked of the server about it.
 #pragma once
 

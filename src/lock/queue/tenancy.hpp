@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server has granted to this client, and who uses it here. Both decide; what follows for others, those do who
 // bring them an event: hold_events.hpp, hold_release.hpp.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All holds of a client that are checked: by the time of the next check, and in a cluster by slot as well.
 #pragma once
 

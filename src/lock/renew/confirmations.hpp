@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Renews locks and has that confirmed by replicas, many with one WAIT: the shell around GroupCommit.
 #pragma once
 

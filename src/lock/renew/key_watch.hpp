@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of holds on one server, which reports when they are changed (CLIENT TRACKING).
 #pragma once
 

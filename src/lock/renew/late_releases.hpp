@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells a new primary of the releases that only the one before it may have seen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one watchdog of a client: checks every hold when it is due, and renews many with one command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queries to the server whose caller waits for the replies.
 #pragma once
 

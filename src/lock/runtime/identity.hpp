@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Identifies a client's server, for groups whose members must be on different ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client is asked to do on its loop that has a result, for a caller who waits for it or is called with it.
 #pragma once
 

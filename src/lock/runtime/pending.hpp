@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts work that must end before a client is closed: attempts, and releases until their outcome.
 #pragma once
 

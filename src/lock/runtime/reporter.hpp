@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client counts and measures of itself, by classes of locks if configured, and tells its observer.
 #pragma once
 

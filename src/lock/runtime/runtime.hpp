@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client runs on: settings, loop, connection, callbacks' threads, counters, and pending work.
 #pragma once
 

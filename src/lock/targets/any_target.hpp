@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Any one of several locks that lie in several slots of a cluster.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Holders that somebody asks for their lock.
 #pragma once
 

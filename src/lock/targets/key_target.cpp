@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "lock/targets/key_target.hpp"
 
 #include <algorithm>

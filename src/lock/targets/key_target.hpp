@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock of one server, or several that are taken together with one command.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One lock that lives on several servers, each with a client of its own, or in several slots of a cluster: all of them,
 // or a majority. It asks its members round by round: each round is begun on the loop of the client that serves the
 // group, and tells its outcome there, once.

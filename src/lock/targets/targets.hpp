@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All targets of one client: makes them, finds them again, and wakes those that wait for any of several.
 #pragma once
 

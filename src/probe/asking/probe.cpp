@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends the questions of a probe to the nodes, each on a connection of its own, and has the answers judged.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "redis/connection/aside.hpp"
 
 #include <string_view>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocking calls, made on threads of their own so that the loop does not wait.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "redis/connection/dialer.hpp"
 
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes a connected socket: asks for the server's address, looks up the name, tries its addresses.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the address that a lane connects to; asked again for each session.
 #pragma once
 

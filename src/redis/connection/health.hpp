@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a connection counts as dead, and when to try to connect again. Pure, except for a random number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "redis/connection/lane.hpp"
 
 #include "redis/connection/link.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lane: one connection to one server, with login, reconnection, time limits and pushes. Knows no locks.
 #pragma once
 

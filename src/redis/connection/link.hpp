@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The inside of a lane: its connection over successive sessions, the credentials for it, and the requests on it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The login on a new connection: what to send, and what the replies mean.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Subscriptions of a link that speaks RESP2, on a connection of their own.
 #include <algorithm>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One pending request of a lane.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests of a link, and its subscriptions.
 #include <algorithm>
 #include <new>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request to a lane, its result, and what else happens on a lane.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Name look-ups that do not block the loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One connection over TCP, a unix socket or TLS, from first byte to last: sends commands, reads replies and pushes.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the end of a connection means in our own terms, depending on how far it had come.
 #pragma once
 

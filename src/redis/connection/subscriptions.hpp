@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which channels are subscribed on one connection, and which were refused. Knows no sockets.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // TLS as configured: the context for all connections, and the host that each of them expects.
 #pragma once
 

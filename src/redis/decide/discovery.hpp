@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What Sentinels are asked, and their replies as plain values; which of them to ask for the primary's address, and
 // when, until one knows it. Pure; the time is an input.
 #pragma once

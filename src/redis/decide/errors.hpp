@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The one table of failures: what an error reply means in our own terms. docs/errors.md describes the same table.
 #pragma once
 

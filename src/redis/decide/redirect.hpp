@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where else to send what a cluster's node does not serve: redirects to another node, addresses as nodes report them,
 // and scripts whose keys are not all at one node.
 #pragma once

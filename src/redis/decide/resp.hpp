@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Commands as bytes, and a server's bytes as replies (RESP3), within limits. Knows no sockets.
 #pragma once
 

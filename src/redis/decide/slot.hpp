@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of a cluster's slots a key is in.
 #pragma once
 

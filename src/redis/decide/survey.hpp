@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which node to ask for a cluster's map, when, and whether to trust its answer.
 #pragma once
 

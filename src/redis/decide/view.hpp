@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One node's view of which node serves which slot.
 #pragma once
 

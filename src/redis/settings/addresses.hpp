@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where servers, Sentinels and a cluster's nodes are, in a URL and in a Config.
 #pragma once
 

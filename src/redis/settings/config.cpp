@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The meaning of a URL's parts, and the limits of every setting.
 #include <algorithm>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "redis/settings/local_url.hpp"
 
 #include <atomic>

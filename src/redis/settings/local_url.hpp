@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the server behind `local:` comes from: nothing starts one until a function is registered.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cluster nodes that a client knows, and which of them serves which slot.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Redis Cluster, or Valkey Cluster: a shard for each primary, and a map of the slots' owners.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which server a request goes to.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a client knows about its Sentinels: the links to them, the pending question, and who waits for the answer.
 #pragma once
 

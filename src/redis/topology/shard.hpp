@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One server as a client sees it: its connections, its subscriptions, and its identity.
 #pragma once
 

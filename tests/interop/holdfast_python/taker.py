@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A taker on this project's package for Python: what chaos tells it, through the face that blocks or through asyncio. The
 protocol is described in tests/README.md; of the commands there it knows connect, hold_for, cancel, counters and exit."""
 

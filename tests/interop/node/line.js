@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the takers on Node share: lines in, answers out. The protocol is described in tests/README.md.
 'use strict';
 

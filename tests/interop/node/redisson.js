@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A taker on node-redisson: takes and gives back locks as it is told. A lock object of that library is a holder of its
 // own, so a thread has one for each name.
 'use strict';

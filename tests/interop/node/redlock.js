@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A taker on node redlock: takes and gives back locks as it is told.
 'use strict';
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A taker on redis-py's Lock: takes and gives back locks as it is told. The protocol is described in tests/README.md."""
 
 import itertools

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asks Porcupine whether pieces of the histories of locks are linearizable: whether each step can have happened at one
 // moment between its call and its return, so that all of them together are what a lock does.
 //

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HoldFsm of a fixed lease for a model, with the extensions that are begun of it. Times are microseconds. */
 #ifndef HOLDFAST_MODEL_EXTENSION_H
 #define HOLDFAST_MODEL_EXTENSION_H

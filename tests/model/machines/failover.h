@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HoldFsm, GroupCommit, ReplicaCount and as_confirmed for a model: the library's own code. The hold's object is a part
    of the model's state; a commit is made anew of what was asked. Times are microseconds. */
 #ifndef HOLDFAST_MODEL_FAILOVER_H

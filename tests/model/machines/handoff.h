@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tenure and ReleaseTraffic for a model: the library's own code, whose objects are a part of the model's state. Times
    are microseconds. */
 #ifndef HOLDFAST_MODEL_HANDOFF_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HoldFsm and ReleaseFsm for a model: the library's own code, whose objects are a part of the model's state. Times are
    microseconds; kRoom is what one object has. */
 #ifndef HOLDFAST_MODEL_HOLD_H

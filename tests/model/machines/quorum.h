@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* HoldFsm and Ballot for a model: the library's own code. The hold's object is a part of the model's state; a ballot is
    made anew of its votes. Times are microseconds. */
 #ifndef HOLDFAST_MODEL_QUORUM_H

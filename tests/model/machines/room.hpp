@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's machines as bytes that spin compares, stores and restores. Each stands at a fixed place.
 #pragma once
 

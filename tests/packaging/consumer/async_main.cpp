@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The same with coroutines, on an io_context of this program's.
 #include <cstdio>
 #include <cstdlib>

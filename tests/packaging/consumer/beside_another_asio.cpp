@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that uses the system's Boost.Asio by itself, and Holdfast's plain API: their versions must not meet.
 #include <chrono>
 #include <cstdio>

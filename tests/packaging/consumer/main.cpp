@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes a lock and gives it back, on the server that HOLDFAST_URL names.
 #include <cstdio>
 #include <cstdlib>

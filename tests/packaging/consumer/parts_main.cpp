@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The libraries beside the core: a server of this program's own, asked what about it endangers locks; and a test kit,
 // which loses one.
 #include <chrono>

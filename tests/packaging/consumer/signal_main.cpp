@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A signal that is awaited while a coroutine holds a lock: with two copies of Asio's static data it would never come.
 #include <csignal>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "sim/model/cluster_member.hpp"
 
 #include <algorithm>

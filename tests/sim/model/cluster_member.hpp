@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A node of a cluster: what it believes of the slots, and what it answers because of that.
 #pragma once
 

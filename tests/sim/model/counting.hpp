@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the transitions of the kinds that count have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transitions of the semaphore and of the count-down latch: a number, and what has been done to it already.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server does with single keys.
 #include <fnmatch.h>
 #include <unordered_map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transitions of the fair lock: the plain lock's hash, and a queue with deadlines beside it.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server keeps: keys with strings, hashes, lists and sorted sets, each perhaps with an end. Pure: it is told
 // what time it is.
 #pragma once

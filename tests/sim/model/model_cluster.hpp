@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A cluster: primaries with replicas, slots that move, and failovers that the nodes agree on by themselves.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A primary, its replicas, and the Sentinels that agree on another primary when this one is gone.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A server: keys, scripts, notices of change, and what a primary tells its replicas.
 #pragma once
 

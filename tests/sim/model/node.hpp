@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What servers and Sentinels have in common: connections, logins, channels, and what can happen to a process.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transitions of the leased semaphore: a number, and beside it the permits that are held, by the end of their
 // leases.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transitions of the read-write lock: a hash of `mode` and of holds; each reader has a key that lives as long as
 // its lease.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a primary tells a replica: everything, in order, a little later.
 #pragma once
 

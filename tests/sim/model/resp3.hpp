@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Replies and pushes as bytes, and commands out of bytes, without copies.
 #pragma once
 

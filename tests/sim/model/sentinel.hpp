@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Sentinel: what it says of the one primary that it knows, and to those who listen.
 #pragma once
 

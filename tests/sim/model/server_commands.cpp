@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a server says of itself, waits for, publishes, and how it runs scripts.
 #include <algorithm>
 #include <utility>

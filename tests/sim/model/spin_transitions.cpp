@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The transitions of a spin lock: the plain lock's, and never a message.
 #include <array>
 

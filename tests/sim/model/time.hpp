@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time and the chance that models run on.
 #pragma once
 

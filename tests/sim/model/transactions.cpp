@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // MULTI and EXEC, as every server knows them.
 #include <utility>
 

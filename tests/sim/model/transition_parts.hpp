@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What the transitions of all kinds have in common.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every transition of src/kinds/lua once more, in C++: what each means, not how it is written there.
 #pragma once
 

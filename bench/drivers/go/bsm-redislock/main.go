@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of bsm/redislock over go-redis. Not its defaults: a lease of 30 s (it has none); a try every 100 ms, as in
 // its documentation's example (its own: it does not wait at all); and a deadline far off where a wait has no limit (its
 // own: it gives up after a lease).

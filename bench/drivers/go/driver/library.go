@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Package driver is what the Go drivers share: the commands of bench/README.md, for whatever can take and release a
 // lock.
 package driver

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of go-redsync over go-redis. Not its defaults: a lease of 30 s (its own: 8 s), and no limit to the number
 // of tries (its own: 32). The delay between two is its own, 50 to 250 ms.
 package main

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The driver of rueidislock. Not its defaults: a lease (KeyValidity) of 30 s (its own: 5 s), renewed at half of it, as
 // by default; and, as its documentation has it for one server of Redis 7.0.5 or later, KeyMajority 1 (its own: 2 of 3
 // keys) and NoLoopTracking. Without the latter each renewal is announced to the client that made it, which renews at

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Package server is where the drivers of the libraries over go-redis connect to.
 package server
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Distributed locks and synchronizers on Redis and Valkey, shared with Java's Redisson and with C++.
 
     import holdfast

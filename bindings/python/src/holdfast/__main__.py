@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command-line tool: ``python -m holdfast run ...`` is ``holdfast run ...``."""
 
 from __future__ import annotations

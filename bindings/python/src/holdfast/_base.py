@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What holdfast and holdfast.aio have in common: arguments, handles, and what is known without asking."""
 
 from __future__ import annotations

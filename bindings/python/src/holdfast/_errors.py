@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What fails, and how it ends."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The library for C: the one beside this file, as in a wheel, or else the system's, as in a package of Debian."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same locks for asyncio: the names of holdfast, with `await` and `async with`.
 
     from holdfast import aio

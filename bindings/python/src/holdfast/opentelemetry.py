@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # mypy: disable-error-code="import"
 """What clients have counted, for OpenTelemetry:
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What clients have counted, for prometheus_client:
 
     from prometheus_client import REGISTRY

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- fair/acquire: take a fair lock for one owner whose turn it is, or join its queue, and say how long to wait (protocol 7,
 -- transitions 1 and 2).
 -- KEYS[1] lock   KEYS[2] queue, a list   KEYS[3] deadlines, a sorted set; without them, which are at another server

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- fair/force_release: take a fair lock from whoever has it, or from one owner, and wake the next waiter (protocol 7,
 -- transition 5).
 -- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines; without them, which are at another server while the slot moves, it

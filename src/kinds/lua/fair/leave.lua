@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- fair/leave: leave a fair lock's queue (protocol 7, transition 3).
 -- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] owner   ARGV[2] turn, in ms, as in its acquire
 -- ARGV[3] channel   ARGV[4] the turn of Redisson's waiters   ARGV[5] way of shared/tell, if it is not PUBLISH

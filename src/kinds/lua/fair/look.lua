@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- fair/look: who has a fair lock, and who waits for it, in order (protocol 7).
 -- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines   ARGV[1] the most waiters to list
 -- returns    nil: it is free and nobody waits; else a list: the owner, its count, and the time to live in ms (nil, nil and

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- fair/release: release a fair lock if this owner has it, and wake the next waiter (protocol 7, transition 4).
 -- KEYS[1] lock   KEYS[2] queue   KEYS[3] deadlines; without them, which are at another server while the slot moves, it
 -- notifies nobody   ARGV[1] owner   ARGV[2] channel   ARGV[3] turn: how long in ms the next waiter may leave the lock

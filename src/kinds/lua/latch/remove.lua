@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- latch/remove: remove a latch, or a semaphore (protocol 11, 10.1).
 -- KEYS[1] latch or semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] how long it is remembered, in ms   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not

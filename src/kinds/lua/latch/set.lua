@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- latch/set: make a latch that opens after this many steps, unless there is one (protocol 11).
 -- KEYS[1] latch   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] count, > 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/acquire: take the lock for one owner, or say how long it is taken (protocol 6.1, transition 1; 6.4 with a counter).
 -- KEYS[1] lock   KEYS[2] of a fenced lock: the counter of its tokens
 --            ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;

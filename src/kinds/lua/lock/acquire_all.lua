@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/acquire_all: take several locks for one owner, all or none (protocol 6.1, transition 1, for each).
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner
 -- returns    nil: granted; else a list: the index of a lock that is taken, and its remaining time to live in ms, -1 if

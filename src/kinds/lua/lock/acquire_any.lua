@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/acquire_any: take the first of several locks that is free, for one owner, or say when one may be (protocol 6.1,
 -- transition 1, for one of them).
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner

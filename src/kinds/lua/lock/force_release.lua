@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/force_release: take the lock from whoever has it, or from one owner, and wake a waiter (protocol 6.1,
 -- transition 3).
 -- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] owner; missing: whoever has it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/look: who has the lock (protocol 6.1).
 -- KEYS[1] lock   ARGV[] none
 -- returns    nil: it is free; else a list: the owner and its count, also if it has no expiry; an error, WRONGTYPE, if

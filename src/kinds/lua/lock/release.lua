@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/release: release the lock if this owner has it, and wake a waiter (protocol 6.1, transition 2).
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were notified; nil: this owner does not have it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/release_all: release those of several locks that this owner has, and wake a waiter of each (protocol 6.1,
 -- transition 2, for each).
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/release_any: release whichever of several locks this owner has, and wake a waiter of it: after an acquire_any that
 -- is not used, or whose outcome is unknown (protocol 6.1, transition 2, for one of them).
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- lock/renew: extend many holds at once, each only if its owner still has it (protocol 5 and 6.1, transition 4).
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[1+i] owner of KEYS[i]
 -- returns    a list of the i that were not extended: no longer this owner's (gone, taken, or not a lock)

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/acquire: take this many leased permits at once, each with an id, or none (protocol 10.2, transition 1).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] lease in ms, > 0; -1: for ever   ARGV[2] channel   ARGV[3] way of shared/tell   ARGV[4] NUMSUB or

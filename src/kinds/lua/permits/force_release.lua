@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/force_release: take permits away: those with these ids, or all.
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[2+i] the ids; missing: all

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/look: how many permits there are, how many are held, and which (protocol 10.2, transitions 4 to 6 and 11).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] most: of how many it is said which

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/release: give back the permits that have these ids (protocol 10.2, transitions 2 and 3).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set
 --            ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[2+i] the ids

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/remove: remove a leased semaphore; what is held stays so (protocol 10.2).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set   KEYS[3] under which it is remembered; none: it is not
 --            ARGV[1] how long it is remembered, in ms   ARGV[2] channel   ARGV[3] way of shared/tell

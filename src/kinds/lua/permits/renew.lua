@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/renew: set the leases of many holds at once, each only if all its permits are still there (protocol 10.2,
 -- transition 10).
 -- KEYS[i] expiries, a sorted set   ARGV[1] lease in ms, > 0; -1: for ever   ARGV[1+i] the ids of hold i, 16 bytes each, one

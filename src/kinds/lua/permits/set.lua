@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/set: make a leased semaphore of this many permits, unless there is one (protocol 10.2, transition 7).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set   KEYS[3] under which it is remembered; none: it is not
 --            ARGV[1] permits   ARGV[2] how long it is remembered, in ms   ARGV[3] channel   ARGV[4] way of shared/tell

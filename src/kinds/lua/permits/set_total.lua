@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- permits/set_total: set the total permits of a leased semaphore, including those that are held (protocol 10.2,
 -- transition 8).
 -- KEYS[1] semaphore   KEYS[2] expiries, a sorted set   KEYS[3] under which it is remembered; none: it is not

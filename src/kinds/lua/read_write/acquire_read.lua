@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/acquire_read: take a read-write lock for one reader, beside other readers, or say how long it is taken
 -- (protocol 8.1).
 -- KEYS[1] lock   KEYS[2] the reader's hold: a key that lives for as long as its lease; none: it was set before, since it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/acquire_write: take a read-write lock for one writer alone, or say how long it is taken (protocol 8.2).
 -- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner   ARGV[3] channel, if listeners are to be counted;
 --                ARGV[4] how: SHARDNUMSUB; none: NUMSUB

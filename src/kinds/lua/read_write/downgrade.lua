@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/downgrade: the writer becomes a reader, and there is no moment at which another writer could enter
 -- (protocol 8.1 and 8.3).
 -- KEYS[1] lock   KEYS[2] the reader's hold; none: it was set before, since it is at another server while the slot moves

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/force_release: take a read-write lock from all its owners, or from one owner, and wake waiters
 -- (protocol 8.5).
 -- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] owner, whose holds of both kinds are taken;

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/look: who has the read-write lock, and how (protocol 8).
 -- KEYS[1] lock   ARGV[] none
 -- returns    nil: it is free; else a list: the mode, `read` or `write`; the time to live in ms; and for each hold its field

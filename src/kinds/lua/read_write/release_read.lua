@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/release_read: release a reader's hold, and wake waiters if it was the last (protocol 8.4).
 -- KEYS[1] lock   KEYS[2] the reader's hold; none: it is at another server while the slot moves, and is left to end by
 --                itself   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/release_write: release the writer's hold, and wake all waiters (protocol 8.3).
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were notified; nil: this owner does not have it

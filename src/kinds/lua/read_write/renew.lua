@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- read_write/renew: extend many holds at once, of readers and of writers, each only if its owner still has it
 -- (protocol 5 and 8).
 -- KEYS[i] lock, n of them   KEYS[n+j] the hold of the j-th reader among them; none: it is renewed by itself, since it is

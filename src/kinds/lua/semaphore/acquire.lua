@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- semaphore/acquire: take this many permits at once, or none (protocol 10.1, transition 1).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] permits, > 0   ARGV[2] how long it is remembered, in ms   ARGV[3] channel, if those who listen are

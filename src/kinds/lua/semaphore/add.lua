@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- semaphore/add: add permits, or remove them; creates a missing semaphore (protocol 10.1,
 -- transitions 2 and 8).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- semaphore/drain: take all permits that there are (protocol 10.1, transition 5).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] how long it is remembered, in ms

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- semaphore/release: give this many permits back, if the semaphore is still there (protocol 10.1, transition 3).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not   KEYS[3] under which the acquire is remembered
 --            that this undoes; none: it was granted

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- semaphore/set: make a semaphore of this many permits, unless there is one (protocol 10.1, transitions 6 and 7).
 -- KEYS[1] semaphore   KEYS[2] under which it is remembered; none: it is not
 --            ARGV[1] permits   ARGV[2] how long it is remembered, in ms   ARGV[3] time to live in ms; 0: none

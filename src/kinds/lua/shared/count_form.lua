@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/count_form: whether a key holds a number of at most 15 digits, as a semaphore or a latch does. Anything
 -- else is left alone and reported, which ends the script.
 -- reads  key

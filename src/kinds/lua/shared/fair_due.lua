@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/fair_due: a fair lock is free, so the next waiter has a turn from now on. Redisson's waiters have
 -- written themselves another deadline, which stays, but is no more than Redisson's turn.
 -- reads  deadlines, head, now; turn: in ms, 0: it stays as it is; theirs: Redisson's

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/fair_sweep: removes from the head of a fair lock's queue those whose deadline is over, by the server's clock
 -- (protocol 7).
 -- reads  queue, deadlines: their keys

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/fair_tell: notifies the next waiter in a fair lock's queue that it is free; each has a channel of its own. If
 -- no client receives it, as when that process was killed, the one behind is notified too: it makes sure that the other
 -- does not keep the lock.

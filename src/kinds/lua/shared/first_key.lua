@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/first_key: goes before a script with several keys, of which only the first is named to the server: a cluster's
 -- node refuses a script while not all keys that it names are there, and for keys that are nowhere that lasts as long as
 -- their slot moves. Only sent where the others can be nowhere else (redis/decide/redirect.hpp).

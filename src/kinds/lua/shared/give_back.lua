@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/give_back: releases those of several locks that an owner has, and wakes a waiter of each.
 -- reads  KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not
 --        PUBLISH

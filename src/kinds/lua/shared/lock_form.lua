@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/lock_form: whether a key holds a lock, or what else. A lock is a hash of one field, `<uuid>:<number>` or, of
 -- node-redisson, `<uuid>:<uuid>`, whose value is a count from 1, and it has an expiry. Nothing else has that form;
 -- anything different is left alone.

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/lock_take: takes a lock by force, from any owner or a given one; also one without an expiry, which nothing else
 -- would end. If there is nothing to take, or it is no lock, the script ends here.
 -- reads  key; from: who must have it; nil: anyone

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/longest_read: how long the read holds of a read-write lock last. Each has a key of its own, the lock's and the
 -- owner's with a number from 1 to the owner's count, that lives for as long as its lease. Those of a hold that has ended
 -- are gone. While a slot moves between two servers, some of its keys are at the other one; then a hold that is not found

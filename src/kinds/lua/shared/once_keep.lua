@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/once_keep: remembers an operation, before it changes anything, so that it is not carried out if this is
 -- refused.
 -- reads  once: the key; nil: it is not remembered; remembered: how long in ms; said: its reply, '' for nil;

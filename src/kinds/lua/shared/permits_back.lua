@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/permits_back: gives leased permits back to their semaphore, if it is still there. A missing semaphore is not
 -- recreated from them.
 -- reads  key, leases; back: their members, not more than some thousand; one that is named twice, or is not there, counts

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/permits_life: an earlier end of a leased semaphore is put off; one without an end stays so.
 -- reads  key; ARGV[5]: time to live in ms
 local ttl = redis.call('PTTL', key)

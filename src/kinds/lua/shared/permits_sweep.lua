@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/permits_sweep: gives back the permits whose lease is over, by the server's clock (protocol 10.2); a thousand at a
 -- time, ten thousand at most, so that no call keeps the server long. The rest is left for the next call.
 -- reads  key, leases: the semaphore and the expiries of its permits

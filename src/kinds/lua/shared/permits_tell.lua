@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/permits_tell: notifies waiters how many permits there are, if there are more than before, and any. What was
 -- changed stays so if this user may not publish: the waiters find out when they ask next.
 -- reads  count: how many there are now, or nil; more: whether that is more; channel and way of shared/tell

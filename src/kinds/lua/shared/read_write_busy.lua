@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/read_write_busy: the end of an acquire of a read-write lock that another owner has, in a way that excludes it.
 -- reads  ttl, fields and other of shared/read_write_form; own: the requesting owner; channel: if listeners are to
 --        be counted; numsub: how, if not by NUMSUB

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/read_write_form: whether a key holds a read-write lock, or what else. Such a lock is a hash of `mode`, which is
 -- `read` or `write`, and of at least one hold: a reader `<uuid>:<number>`, or a writer `<uuid>:<number>:write`, each with
 -- a count; and it has an expiry. Anything different is left alone. Of more than ten thousand fields that may be anything

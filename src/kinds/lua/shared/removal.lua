@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/removal: the end of a script that removes a number, and says so with 1.
 -- reads  key; count: of shared/count_form; once, remembered: of shared/once_keep; channel and way of shared/tell
 if not count then

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- shared/tell: publishes a release on a channel, by PUBLISH, or by another way if one is named.
 -- reads  send: redis.call or redis.pcall; channel; payload; way: nil or 'publish', 'spublish', 'both'. A server that does
 --        not know SPUBLISH, or a user who may not, only loses that part of 'both'

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- simple/acquire: take a lock of the SET NX PX family for one owner, or say how long it is taken.
 -- KEYS[1] lock   ARGV[1] lease in ms, > 0   ARGV[2] owner
 -- returns    nil: granted; else the remaining time to live in ms, -1 if the key has none

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- simple/force_release: take a lock of the SET NX PX family from whoever has it, or from one owner, and wake Holdfast's
 -- waiters.
 -- KEYS[1] lock   ARGV[1] channel   ARGV[2] way of shared/tell   ARGV[3] owner; missing: whoever has it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- simple/release: release a lock of the SET NX PX family if this owner has it, and wake Holdfast's waiters.
 -- KEYS[1] lock   ARGV[1] owner   ARGV[2] channel   ARGV[3] way of shared/tell, if it is not PUBLISH
 -- returns    released: how many clients were notified (0 if this user may not publish); nil: this owner does not have it

@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- simple/release_all: release those of several locks of the SET NX PX family that this owner has.
 -- KEYS[i] lock   ARGV[1] owner   ARGV[1+i] channel of KEYS[i]   behind them the way of shared/tell, if it is not PUBLISH
 -- returns    all released: how many clients were notified; nil: at least one was not this owner's

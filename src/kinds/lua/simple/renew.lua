@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- simple/renew: extend many holds of the SET NX PX family at once, each only if its owner still has it.
 -- KEYS[i] lock   ARGV[1] lease in ms, > 0   ARGV[1+i] owner of KEYS[i]
 -- returns    a list of the i that were not extended: no longer this owner's (gone, taken, or not a lock)

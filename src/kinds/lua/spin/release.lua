@@ -1,3 +1,4 @@
+-- SPDX-License-Identifier: Apache-2.0
 -- spin/release: release a spin lock if this owner has it (protocol 6.3).
 -- KEYS[1] lock   ARGV[1] owner
 -- returns    0: released, without a message; nil: this owner does not have it

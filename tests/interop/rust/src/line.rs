@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! A line of the takers' protocol, which tests/README.md describes.
 
 /// Microseconds of the machine's monotonic clock, which other processes read as well.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 //! What a NAME is, as `kind=` says: the crate's locks behind one interface.
 
 use std::time::Duration;

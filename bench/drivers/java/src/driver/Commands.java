@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package driver;
 
 /** Which part of the driver carries out which command. */

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 package taker;
 
 import java.util.concurrent.BlockingQueue;
