@@ -15,7 +15,7 @@ import urllib.parse
 import pytest
 
 import holdfast
-from conftest import now
+from conftest import Server, now
 from holdfast import aio
 
 PEERS = os.environ.get("HOLDFAST_PEERS_DIR") or os.path.join(os.path.dirname(__file__), "../../../build/peers")
@@ -68,9 +68,14 @@ class Peer:
         ask = self._server
         return [(key, ask("PTTL", key), ask("HGETALL", key), ask("LRANGE", key, 0, -1)) for key in ask.keys()], ask("CLIENT", "LIST")
 
-    async def use(self, kind, lease=60):
-        """From now on its names are of this kind."""
-        await self("connect", self._url, f"kind={kind}", f"lease_ms={1000 * lease}")
+    async def use(self, kind, lease=60, others=()):
+        """From now on its names are of this kind, on this server and those others. False: this version has no such kind."""
+        await self("connect", ",".join([self._url, *others]), f"kind={kind}", f"lease_ms={1000 * lease}")
+        try:
+            await self("locked", "any name")
+        except AssertionError as refused:
+            return "this version has no" not in str(refused)  # one of several locks refuses only the question
+        return True
 
     async def close(self):
         self._process.stdin.close()
@@ -148,20 +153,34 @@ async def until(holds, otherwise):
         await asyncio.sleep(0.01)
 
 
+def multi(client, name):
+    several = aio.MultiLock if isinstance(client, aio.Client) else holdfast.MultiLock
+    return several([client.lock(each) for each in name.split(",")])
+
+
 KINDS = {
     "lock": lambda client, name: client.lock(name),
     "fair": lambda client, name: client.fair_lock(name),
     "read_write": lambda client, name: client.read_write_lock(name).write(),
+    "fenced": lambda client, name: client.fenced_lock(name),
+    "spin": lambda client, name: client.spin_lock(name),
+    "multi": multi,
 }
+WITHOUT_MESSAGES = {"spin"}
+
+
+def name_of(kind):
+    return "one,two" if kind == "multi" else kind
 
 
 async def each_keeps_the_other_out(peer, us, folder):
     for kind, lock_of in KINDS.items():
-        await peer.use(kind, BRIEF)
-        path = folder / kind
-        await peer("increment", 9, kind, path, 1)  # its classes are loaded
-        theirs = [peer("increment", thread, kind, path, ROUNDS, 1) for thread in (1, 2)]
-        ours = [asyncio.ensure_future(us.count_up(lock_of(us.brief, kind), path)) for _ in range(2)]
+        if not await peer.use(kind, BRIEF):
+            continue
+        path, name = folder / kind, name_of(kind)
+        await peer("increment", 9, name, path, 1)  # its classes are loaded
+        theirs = [peer("increment", thread, name, path, ROUNDS, 1) for thread in (1, 2)]
+        ours = [asyncio.ensure_future(us.count_up(lock_of(us.brief, name), path)) for _ in range(2)]
         _, stuck = await asyncio.wait([*theirs, *ours], timeout=2 * PROMPT)
         assert not stuck, f"{kind}: {[each in stuck for each in (*theirs, *ours)]}, two of theirs, two of ours; {peer.look()}"
         await asyncio.gather(*theirs, *ours)
@@ -170,22 +189,47 @@ async def each_keeps_the_other_out(peer, us, folder):
 
 async def each_wakes_the_other(peer, us, folder):
     for kind, lock_of in KINDS.items():
-        await peer.use(kind)
-        lock = lock_of(us.client, kind)
-        await soon(peer("lock", 1, kind))
+        if kind in WITHOUT_MESSAGES or not await peer.use(kind):
+            continue
+        name = name_of(kind)
+        lock = lock_of(us.client, name)
+        await soon(peer("lock", 1, name))
         assert await us(lock.acquire, blocking=False) is None, kind
         waiting = await us.begin(lock.acquire)
         assert not waiting.done(), kind
-        assert await soon(peer("unlock", 1, kind)) == "released"
+        assert await soon(peer("unlock", 1, name)) == "released"
         hold = await soon(waiting)
-        assert await soon(peer("try", 1, kind, 0)) == "no", kind
-        assert await soon(peer("locked", kind)) == "yes"
-        their_wait = await peer.begin("lock", 2, kind)
+        assert await soon(peer("try", 1, name, 0)) == "no", kind
+        their_wait = await peer.begin("lock", 2, name)
         assert not their_wait.done(), kind
         assert await us(hold.release) == holdfast.ReleaseOutcome.RELEASED
         await soon(their_wait)
         assert await us(lock.acquire, timeout=0.05) is None, kind
-        assert await soon(peer("unlock", 2, kind)) == "released"
+        assert await soon(peer("unlock", 2, name)) == "released"
+
+
+async def a_majority_is_shared(peer, us, folder):
+    servers = [Server(), Server()]
+    try:
+        await peer.use("red", others=[f"redis://127.0.0.1:{each.open_port()}" for each in servers])
+        clients = [us.client, *(us.face.connect(each.url) for each in servers)]
+        lock = us.face.RedLock([client.lock("red") for client in clients])
+        await soon(peer("lock", 1, "red"))
+        assert await us(lock.acquire, blocking=False) is None
+        assert await soon(peer("unlock", 1, "red")) == "released"
+        servers[1].process.kill()  # two are a majority
+        hold = await us(lock.acquire, timeout=PROMPT)
+        assert hold is not None and await soon(peer("try", 2, "red", 0)) == "no"
+        assert await us(hold.release) == holdfast.ReleaseOutcome.RELEASED
+        assert await soon(peer("try", 2, "red", 0)) == "yes"
+        assert await us(lock.acquire, blocking=False) is None
+        assert await soon(peer("unlock", 2, "red")) == "released"
+        for client in clients[1:]:
+            await now(client.close())
+    finally:
+        await peer.use("lock")
+        for each in servers:
+            each.stop()
 
 
 async def readers_share_and_writers_wait(peer, us, folder):
@@ -258,7 +302,8 @@ async def permits_and_steps_are_shared(peer, us, folder):
 def test_all_kinds_are_shared_with_redisson(face, server, tmp_path, name):
     """In one test, since Java starts slowly."""
     program = program_of(name)
-    parts = each_keeps_the_other_out, each_wakes_the_other, readers_share_and_writers_wait, permits_and_steps_are_shared
+    parts = (each_keeps_the_other_out, each_wakes_the_other, readers_share_and_writers_wait, permits_and_steps_are_shared,
+             a_majority_is_shared)
 
     async def story():
         async with started(program, server) as peer:
