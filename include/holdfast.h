@@ -194,8 +194,8 @@ typedef struct hf_options {
 HF_API int hf_lock_open(const hf_client *client, int kind, const char *name, const hf_options *options, hf_lock **lock);
 /* All of several, of kind HF_LOCK or all HF_SIMPLE, of one client or of several. */
 HF_API int hf_multi_open(hf_lock *const *members, size_t number, const hf_options *options, hf_lock **lock);
-/* A majority of several, on servers that fail independently: docs/guarantees.md says what Redlock does not promise. The
- * members are all HF_LOCK, all HF_SIMPLE, or all made by hf_multi_open(). */
+/* A majority of several, on servers that fail independently: docs/guarantees-by-kind.md says what Redlock does not
+ * promise. The members are all HF_LOCK, all HF_SIMPLE, or all made by hf_multi_open(). */
 HF_API int hf_red_open(hf_lock *const *members, size_t number, const hf_options *options, hf_lock **lock);
 /* Any one of several names of one server: hf_hold_name() says which. */
 HF_API int hf_any_open(const hf_client *client, const char *const *names, size_t number, const hf_options *options, hf_lock **lock);

@@ -104,7 +104,8 @@ def chaos(records, _, faults_source):
         "because the servers themselves did not settle. An update changes a number that the lock guards, with a check of "
         "`valid_for()` before the write, or without.", "",
         "**Why updates are lost even with acks.** Acks let a grant survive a failover. They do not help against what is "
-        "replicated like any other write: FLUSHALL, and a lock that is broken by force ([guarantees](../guarantees.md), section 10). "
+        "replicated like any other write: FLUSHALL, and a lock that is broken by force "
+        "([acks](../acks-and-clusters.md#acks-what-survives-a-failover)). "
         "And no lock can stop a process that was paused between its check and its write from writing when it continues: such an "
         "update is counted as lost, and is not a violation (tests/README.md, judges). One late write overwrites what others have "
         "counted since, so one fault may cost many updates. *Nothing that is known* is a hold of another library, which asks for "

@@ -427,7 +427,7 @@ class HOLDFAST_EXPORT MultiLock : public LockHandle<MultiLock, BasicLock> {
 /// Errors, waits: as Lock; Error(no_quorum) has each server's vote in `cause()`; the same server under two addresses is
 /// Error(invalid_argument). Re-entry and local waiters count per object and its copies: make one and copy it.
 /// Cost: 1 command per server to take and 1 to give back; the time of the slowest server of the fastest majority.
-/// Source: the Redis documentation of distributed locks (Redlock). More: docs/kinds.md; docs/guarantees.md.
+/// Source: the Redis documentation of distributed locks (Redlock). More: docs/kinds.md; docs/guarantees-by-kind.md.
 class HOLDFAST_EXPORT RedLock : public LockHandle<RedLock, BasicLock> {
  public:
   /// One lock per server; the servers are those of the locks' clients, so each must come from a client of its own.

@@ -48,7 +48,7 @@ class HOLDFAST_EXPORT Semaphore {
     return acquire_within(detail::limit_until(time), permits, std::move(stop));
   }
   /// Gives this many back, from 1 to 2^31 - 1, whoever took them; they may go straight to a caller of this client who
-  /// waits for as many (docs/guarantees.md section 6). False: the semaphore is gone, and none is made.
+  /// waits for as many (docs/guarantees-by-kind.md). False: the semaphore is gone, and none is made.
   bool release(std::int64_t permits = 1) const;
 
   /// How many there are; may be below 0 after an `add` of less than 0; 0 if there is no semaphore.

@@ -58,7 +58,7 @@ enum class Fault {
 /// Faults of one track strike one after another; those of two tracks at the same time.
 enum class Track { clients, servers };
 
-/// docs/guarantees.md, sections 4, 10 and 11: "two inside?".
+/// docs/guarantees.md, section 4, and docs/acks-and-clusters.md: "two inside?".
 enum class Exclusion {
   promised,
   with_all_acks,  ///< Promised where every grant has the acks of all replicas.

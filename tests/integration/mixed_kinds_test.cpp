@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several kinds of locks on one name: the table of docs/guarantees.md, which must be right, and what it means.
+// Several kinds of locks on one name: the table of docs/guarantees-by-kind.md, which must be right, and what it means.
 #include <fstream>
 #include <sstream>
 
@@ -33,7 +33,7 @@ std::vector<std::string> cells(const std::string& line) {
 }
 
 std::vector<Cell> table() {
-  std::ifstream page(source_path("docs/guarantees.md"));
+  std::ifstream page(source_path("docs/guarantees-by-kind.md"));
   std::vector<Cell> out;
   std::vector<std::string> head;
   for (std::string line; std::getline(page, line);) {

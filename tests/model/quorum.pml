@@ -5,7 +5,7 @@
    of 20 ms, 3 commands to a server under way, of which one is executed in every step; releases to one of the servers as
    late as they like; two faults in all: a connection that is cut, before or behind the execution of what was sent, a
    vote that is taken away by force, one server (they are alike) that crashes and comes back empty after a lease, as
-   guarantees.md asks for.
+   guarantees-by-kind.md asks for.
    Of the other clients only that is there what this one sees of them: a vote that is free may be theirs. Each of them
    is such a client as well. Whoever believes has a majority of votes (of a server that is down: until it comes back);
    two majorities have a server in common, so no two clients believe, however many there are.

@@ -395,7 +395,7 @@ class MultiLock(_Basic):
 
 
 class RedLock(_Basic):
-    """A majority of several locks on servers that fail independently: docs/guarantees.md says what Redlock does not promise."""
+    """A majority of several locks on servers that fail independently. What Redlock does not promise: docs/guarantees-by-kind.md."""
 
     __slots__ = ()
 
