@@ -7,6 +7,22 @@
 #include <holdfast/detail/hold_access.hpp>
 
 namespace holdfast::c {
+namespace {
+
+class Ended final : public detail::Receiver<Failure, LossReason> {
+ public:
+  explicit Ended(std::shared_ptr<Asked> asked) : asked_(std::move(asked)) {}
+  void receive(Failure released, LossReason) override {
+    const std::unique_ptr<Ended> self(this);
+    asked_->end(released ? std::move(released) : Failure(Error(Errc::lost, {}, {}, {})));
+  }
+  void drop() noexcept override { const std::unique_ptr<Ended> self(this); }
+
+ private:
+  const std::shared_ptr<Asked> asked_;
+};
+
+}  // namespace
 
 /// Whoever takes it from those that wait tells it.
 class Asked::Wait final : public detail::Operation {
@@ -25,19 +41,6 @@ class Asked::Wait final : public detail::Operation {
  private:
   const std::shared_ptr<Asked> asked_;
   ReceiverPtr receiver_;
-};
-
-class Asked::Ended final : public detail::Receiver<Failure, LossReason> {
- public:
-  explicit Ended(std::shared_ptr<Asked> asked) : asked_(std::move(asked)) {}
-  void receive(Failure released, LossReason) override {
-    const std::unique_ptr<Ended> self(this);
-    asked_->end(released ? std::move(released) : Failure(Error(Errc::lost, {}, {}, {})));
-  }
-  void drop() noexcept override { const std::unique_ptr<Ended> self(this); }
-
- private:
-  const std::shared_ptr<Asked> asked_;
 };
 
 std::shared_ptr<Asked> Asked::listen(Hold& hold) {

@@ -23,15 +23,15 @@ class Asked : public std::enable_shared_from_this<Asked> {
 
   /// Somebody asks.
   void hear() noexcept;
+  /// The hold has ended.
+  void end(Failure why) noexcept;
   /// Receives how often somebody has asked since the last time that was received, once that is more than 0; or why the
   /// hold has ended. Throws std::bad_alloc.
   detail::OperationPtr wait(ReceiverPtr receiver);
 
  private:
   class Wait;
-  class Ended;
 
-  void end(Failure why) noexcept;
   void settle() noexcept;
   /// Whether it still waited, and does not any more.
   bool take(const Wait& wait) noexcept;

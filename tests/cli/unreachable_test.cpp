@@ -49,9 +49,9 @@ TEST_F(Unreachable, WithNonblockItIsTriedOnce) {
 }
 
 TEST_F(Unreachable, TheLimitOnWaitingOrThePatienceEndsIt) {
-  const std::string patient_for_a_moment = "HOLDFAST_URL=" + url_ + "?patience=300ms";
+  const std::string patient_for_a_moment = "HOLDFAST_URL=" + url_ + "?patience=1s";
   for (const char* verb : {"run", "wait"}) {
-    std::vector<std::string> limited{verb, "-w", "300ms", "job"};
+    std::vector<std::string> limited{verb, "-w", "1s", "job"};
     std::vector<std::string> unlimited{verb, "job"};
     if (limited[0] == "run") {
       limited.insert(limited.end(), {"--", "true"});

@@ -225,7 +225,9 @@ TEST_F(TlsWithClientCertificate, OutlivesNewOnesThatAreProvided) {
   const auto provided = std::make_shared<Provided>(read_all(sets[0]));
   Config settings = config();
   settings.lease = 10s;
-  settings.tls.ca_file.clear();
+  for (const auto file : {&TlsConfig::ca_file, &TlsConfig::certificate_file, &TlsConfig::key_file}) {
+    (settings.tls.*file).clear();
+  }
   settings.tls.provider = Provided::by(provided);
   Client client(settings);
   Hold hold = client.lock("orders").acquire();
