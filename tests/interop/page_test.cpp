@@ -102,7 +102,7 @@ class InteropPage : public ::testing::Test {
 };
 
 TEST_F(InteropPage, TheProgramInCppIsTheExample) {
-  EXPECT_EQ(program_on_page("cpp"), text_of("examples/08_shared.cpp"));
+  EXPECT_EQ("// SPDX-License-Identifier: Apache-2.0\n" + program_on_page("cpp"), text_of("examples/08_shared.cpp"));
 }
 
 TEST_F(InteropPage, TheTablesBeginWithWhatTheGeneratorPutsThere) {

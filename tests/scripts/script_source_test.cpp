@@ -97,7 +97,8 @@ TEST(ScriptSource, a_script_that_may_have_several_keys_has_a_form_that_names_the
 TEST(ScriptSource, what_is_shared_says_what_it_is_for_and_is_shared) {
   for (const std::string& part : lua_files(true)) {
     SCOPED_TRACE(part);
-    EXPECT_THAT(read_file(file_of(part)), testing::StartsWith("-- " + part + ": "));
+    EXPECT_THAT(read_file(file_of(part)),
+                testing::StartsWith("-- SPDX-License-Identifier: Apache-2.0\n-- " + part + ": "));
     if (part == "shared/first_key") continue;  // goes before all scripts with several keys
     int included = 0;
     for (const std::string& script : lua_files(false)) {
