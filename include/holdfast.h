@@ -223,8 +223,8 @@ HF_API int hf_lock_remaining_async(const hf_lock *lock, hf_queue *queue, uint64_
 /* Takes it away from whoever holds it, or from that owner only (NULL: from anybody). `freed`, or the value: 1 if it was held. */
 HF_API int hf_lock_force_release(const hf_lock *lock, const char *owner, int *freed);
 HF_API int hf_lock_force_release_async(const hf_lock *lock, const char *owner, hf_queue *queue, uint64_t tag);
-/* Asks whoever holds it to give it back, which ends nothing by itself. `heard`, or the value: how many of them listen, which
- * the hf_hold_wait_asked_async() of C begins; 0 also where nobody holds it. One command. */
+/* Asks whoever holds it to give it back, which ends nothing by itself. `heard`, or the value: how many holders listen, as
+ * hf_hold_wait_asked_async() does; 0 also where nobody holds it. One command. */
 HF_API int hf_lock_ask_release(const hf_lock *lock, size_t *heard);
 HF_API int hf_lock_ask_release_async(const hf_lock *lock, hf_queue *queue, uint64_t tag);
 /* Of HF_FENCED: the highest token so far, 0 if there is none. */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "c/asked.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include <holdfast/detail/hold_access.hpp>
@@ -90,14 +89,8 @@ void Asked::settle() noexcept {
 }
 
 bool Asked::take(const Wait& wait) noexcept {
-  std::shared_ptr<Wait> taken;  // destroyed without the mutex
   const base::Guard guard(mutex_);
-  const auto found =
-      std::find_if(waiting_.begin(), waiting_.end(), [&](const auto& each) { return each.get() == &wait; });
-  if (found == waiting_.end()) return false;
-  taken = std::move(*found);
-  waiting_.erase(found);
-  return true;
+  return std::erase_if(waiting_, [&](const auto& each) { return each.get() == &wait; }) > 0;
 }
 
 }  // namespace holdfast::c

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include <holdfast/detail/operation.hpp>
@@ -33,7 +32,7 @@ class Asked : public std::enable_shared_from_this<Asked> {
   class Wait;
 
   void settle() noexcept;
-  /// Whether it still waited, and does not any more.
+  /// Whether it still waited, and does not any more. The caller keeps it alive.
   bool take(const Wait& wait) noexcept;
 
   base::Mutex mutex_;

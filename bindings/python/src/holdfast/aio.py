@@ -161,8 +161,7 @@ class Loss:
         """Until the hold is lost; False if it was given back first."""
         if not self.is_set():
             done = await _ended(functools.partial(lib.hf_hold_wait_lost_async, self._hold._ptr))
-            if done.error is not None and done.error.code not in (Code.CANCELLED, Code.LOST):
-                raise done.error
+            hold_ended(done.error)
         return self.is_set()
 
 
