@@ -82,6 +82,7 @@ def chaos(records, _, faults_source):
             for shape, group in by(real, "shape").items()]
     faults = kinds(real, "faults")
     # What judges outcomes is built with the clients of other languages; newer records name these.
+    second = total([record for record in real if record.get("protocol") == 2], "operations")
     in_python = sum(record.get("operations_by", {}).get("Python", 0) for record in real)
     beside = total([record for record in real if record.get("others", record.get("outcomes_judged"))], "operations")
     return [
@@ -95,7 +96,8 @@ def chaos(records, _, faults_source):
                 "without a check", "causes of overlaps, forgotten holds and lost updates"], rows),
         "Real servers and real processes using all faces of the library, with Redisson and redis-py alongside if the machine "
         f"had them ({number(beside)} of the operations), and with processes that use it in Python in later runs "
-        f"({number(in_python)} operations of theirs), under faults that are chosen by a seed. A *violation* breaks something "
+        f"({number(in_python)} operations of theirs), under faults that are chosen by a seed; {number(second)} operations were with "
+        "servers that know RESP2 only (`HOLDFAST_TEST_RESP2=1`). A *violation* breaks something "
         "that is promised under the faults at that time. The *control* is the same load under the same faults with the lock "
         "switched off: each process has locks of its own, and what it finds are the violations that a lock prevents. *Overlaps* "
         "and *forgotten* holds are counted where exclusion is not promised: data lost, locks broken by force, failovers without "

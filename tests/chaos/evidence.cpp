@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "chaos/evidence.hpp"
 
+#include <cstdlib>
 #include <sstream>
 #include <string_view>
 
@@ -44,6 +45,7 @@ void record_run(const std::string& shape, std::uint64_t seed, const RunResult& r
   json::object record{{"seconds", result.seconds},
                       {"shape", shape},
                       {"control", !result.locks},
+                      {"protocol", std::getenv("HOLDFAST_TEST_RESP2") != nullptr ? 2 : 3},
                       {"seed", seed},
                       {"others", json::array(result.others.begin(), result.others.end())},
                       {"operations", result.operations()},

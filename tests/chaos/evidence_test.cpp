@@ -38,6 +38,13 @@ TEST(ChaosEvidence, ARecordSaysWhereItComesFrom) {
   EXPECT_THAT(std::string(record.at("kernel").as_string()), testing::StartsWith("Linux "));
   EXPECT_THAT(std::string(record.at("processors").as_string()), testing::MatchesRegex("[0-9]+ x .+"));
   EXPECT_EQ(record.at("control"), false);
+  EXPECT_EQ(record.at("protocol"), 3);
+}
+
+TEST(ChaosEvidence, ThatServersKnewTheSecondProtocolOnlyIsTold) {
+  setenv("HOLDFAST_TEST_RESP2", "1", 1);
+  EXPECT_EQ(recorded({}, "abc1234").at("protocol"), 2);
+  unsetenv("HOLDFAST_TEST_RESP2");
 }
 
 TEST(ChaosEvidence, ACommitThatNobodyNamesIsThatOfGitOrUnknown) {
