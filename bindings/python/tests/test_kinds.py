@@ -113,6 +113,7 @@ def test_a_holder_is_asked_for_its_lock(face, kind, server):
         assert hold.valid_for > 0
         await now(hold.release())
         assert not await now(hold.wait_asked())
+        assert not await now(hold.lost.wait())
         lost = await now((await now(kind(face, client, "other"))).acquire())
         server("FLUSHALL")
         assert not await asyncio.wait_for(now(lost.wait_asked()), SOON)

@@ -159,9 +159,13 @@ class Loss:
 
     async def wait(self) -> bool:
         """Until the hold is lost; False if it was given back first."""
-        if not self.is_set():
+        if self.is_set():
+            return True
+        try:
             done = await _ended(functools.partial(lib.hf_hold_wait_lost_async, self._hold._ptr))
-            hold_ended(done.error)
+        except LockLost:
+            return False  # it has been given back
+        hold_ended(done.error)
         return self.is_set()
 
 
