@@ -148,9 +148,9 @@ class Collecting(unittest.TestCase):
             fresh.mkdir()
             kept.mkdir()
             line = '{"part": "model", "commit": "%s", "at": "2026"}\n'
-            (fresh / "model.jsonl").write_text("".join(line % commit for commit in ("", "unknown", "abc+", "abc", "abc")))
+            (fresh / "model.jsonl").write_text("".join(line % commit for commit in ("", "unknown", "abc+", "lost", "abc", "abc")))
             with mock.patch.object(evidence, "FRESH", fresh), mock.patch.object(evidence, "RECORDS", kept), \
-                    mock.patch("builtins.print"):
+                    mock.patch.object(evidence, "in_history", lambda commit: commit == "abc"), mock.patch("builtins.print"):
                 evidence.collect()
                 evidence.collect()
             self.assertEqual((kept / "model.jsonl").read_text(), line % "abc")
