@@ -12,7 +12,8 @@ namespace holdfast::test {
 
 inline constexpr const char* kSecret = "s3cret";
 /// More than enough; each test takes something away.
-inline const std::vector<std::string> kRights{"on", ">s3cret", "~app:*", "&redisson_lock__channel:{app:*}", "+@all"};
+inline const std::vector<std::string> kRights{
+    "on", ">s3cret", "~app:*", "resetchannels", "&redisson_lock__channel:{app:*}", "+@all"};
 
 class Access : public Faults {
  protected:

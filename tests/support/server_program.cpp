@@ -25,9 +25,11 @@ std::pair<int, int> number_of(const std::string& version) {
   return {std::stoi(number), std::stoi(number.substr(number.find('.') + 1))};
 }
 
+/// Of the Redis that it began as, if it is another one.
 std::pair<int, int> redis_version() {
   const std::string& version = server_version();
-  return version.starts_with("Redis ") ? number_of(version) : std::pair(7, 2);
+  if (version.starts_with("Redis ")) return number_of(version);
+  return version.starts_with("KeyDB ") ? std::pair(6, 2) : std::pair(7, 2);
 }
 
 }  // namespace

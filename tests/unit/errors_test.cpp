@@ -127,6 +127,7 @@ const Refusal kRefusals[] = {
      Fate::ran},
     {"7.0 on", "ERR Unknown Redis command called from script" BEHIND, Errc::unsupported_by_server, Fate::ran},
     {"Valkey", "ERR Unknown command called from script" BEHIND, Errc::unsupported_by_server, Fate::ran},
+    {"Redict", "ERR Unknown Redict command called from script" BEHIND, Errc::unsupported_by_server, Fate::ran},
     {"any", "NOPROTO unsupported protocol version", Errc::unsupported_by_server, Fate::lasting},
     {"Valkey 9.1", "ERR Could not find scripting engine 'lua'", Errc::unsupported_by_server, Fate::lasting},
 

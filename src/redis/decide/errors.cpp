@@ -68,8 +68,7 @@ constexpr Row kPhrases[] = {
     {"ACL failure in script", Errc::denied, Fate::ran},
     {"has no permissions to", Errc::denied, Fate::denied},
     // A missing command in a script, or a key of another cluster node.
-    {"Unknown Redis command", Errc::unsupported_by_server, Fate::ran},
-    {"Unknown command called", Errc::unsupported_by_server, Fate::ran},
+    {" command called from", Errc::unsupported_by_server, Fate::ran},
     {"ttempted to access", Errc::unsupported_by_server, Fate::ran, kNotLocal},
     // The same of several keys while their slot moves, in the wording of Redis 8 and Valkey 8.
     {"undeclared keys were accessed", Errc::unsupported_by_server, Fate::ran, kNotLocal},
