@@ -201,6 +201,28 @@ def test_a_permit_that_comes_to_a_cancelled_task_goes_back(server):
     asyncio.run(story())
 
 
+def test_a_request_that_comes_to_a_cancelled_task_is_the_next_ones(server):
+    async def story():
+        client = aio.connect(server.url)
+        hold = await client.lock("orders").acquire()
+        first = asyncio.ensure_future(hold.wait_asked())
+        await asyncio.sleep(0)
+        with holdfast.connect(server.url) as other:
+            lock = other.lock("orders")
+            until(lock.ask_release)  # the first says that it listens
+        queue = aio._queue_of(asyncio.get_running_loop())
+        assert select.select([queue.fd], [], [], SOON)[0], "it is for the first, which does not know yet"
+        first.cancel()
+        second = asyncio.ensure_future(hold.wait_asked())
+        assert await asyncio.wait_for(second, SOON)
+        assert first.cancelled()
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(hold.wait_asked(), 0.05)
+        await client.close()
+
+    asyncio.run(story())
+
+
 def test_a_cancelled_wait_ends_at_once(server):
     """Nobody stands in line for it any more."""
     def waiters(client):

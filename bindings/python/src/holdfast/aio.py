@@ -187,17 +187,24 @@ class Hold(BaseHold):
     async def wait_asked(self) -> bool:
         """Until somebody asks for the lock, by ask_release() or `holdfast ask-release`; False if the hold ended first. Whoever
         asks meets nobody before the first call; from then on, a request is kept for the next call."""
-        if self._asked:
-            self._asked = False
-            return True
-        try:
-            done = await _ended(functools.partial(lib.hf_hold_wait_asked_async, self._ptr), self._put_back)
-        except LockLost:
-            return False  # it has been given back
-        return not hold_ended(done.error)
+        while not self._asked:
+            try:
+                done = await _ended(functools.partial(lib.hf_hold_wait_asked_async, self._ptr), self._put_back)
+            except LockLost:
+                return False  # it has been given back
+            if done.error is None:
+                return True
+            if not self._asked:
+                return not hold_ended(done.error)
+        self._asked = False
+        return True
 
-    def _put_back(self, _: _LoopQueue) -> None:
+    def _put_back(self, queue: _LoopQueue) -> None:
+        """A request that came to a task which had been cancelled: for another one that waits, or for the next call."""
         self._asked = True
+        for tag, (_, undo) in queue.waiting.items():
+            if undo == self._put_back:
+                lib.hf_queue_cancel(queue.ptr, tag)
 
     async def release(self) -> ReleaseOutcome:
         """Gives the lock back, and says how that went; the same a second time. One command. It goes on if it is cancelled."""
