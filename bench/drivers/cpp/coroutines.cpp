@@ -50,6 +50,17 @@ struct Crowd {
   Group over;
 };
 
+/// Of a read-write lock mostly the reader, and every twentieth time the writer.
+struct Mixed {
+  auto async_try_acquire(const holdfast::AcquireOptions& options) {
+    return ++turn % 20 == 0 ? writer.async_try_acquire(options) : reader.async_try_acquire(options);
+  }
+
+  holdfast::ReadLock reader;
+  holdfast::WriteLock writer;
+  unsigned turn;
+};
+
 class Coroutines final : public Face {
  public:
   Coroutines(const holdfast::Config& config, int clients) : waits_(!config.pipelined_release) {
@@ -73,7 +84,7 @@ class Coroutines final : public Face {
   }
 
   bool has(const std::string& kind) const override {
-    return kind == "lock" || kind == "fair" || kind == "any";
+    return kind == "lock" || kind == "fair" || kind == "mixed" || kind == "leased" || kind == "any";
   }
 
   Taken take(const Thing& thing, Clock::time_point until) override {
@@ -145,6 +156,11 @@ class Coroutines final : public Face {
   Coroutine hot_of_kind(Span span, holdfast::Client& client, Caller& caller, std::chrono::microseconds inside) {
     const Thing& thing = caller.thing;
     if (thing.kind == "fair") return repeat_hot(span, client.fair_lock(thing.key), caller, inside);
+    if (thing.kind == "mixed") {
+      const holdfast::ReadWriteLock lock = client.read_write_lock(thing.key);
+      return repeat_hot(span, Mixed{lock.reader(), lock.writer(), turn_++}, caller, inside);
+    }
+    if (thing.kind == "leased") return repeat_hot(span, client.leased_semaphore(thing.key), caller, inside);
     if (thing.kind == "any") return repeat_hot(span, client.any_lock(all_names(thing)), caller, inside);
     return repeat_hot(span, client.lock(thing.key), caller, inside);
   }
@@ -219,7 +235,8 @@ class Coroutines final : public Face {
     co_await give_back(hold);
   }
 
-  const bool waits_;  // for the outcome of a release
+  const bool waits_;   // for the outcome of a release
+  unsigned turn_ = 0;  // so that writers come one by one
   asio::io_context context_{1};
   std::vector<holdfast::Client> clients_;
   std::map<std::string, holdfast::Hold> taken_;
