@@ -21,6 +21,8 @@ constexpr NeededCommand kCommands[] = {
     {"incr", Need::feature, "FencedLock", "KEY", false},
     {"time", Need::feature, "FairLock", "", true},
     {"exists", Need::feature, "FairLock; ReadWriteLock in a cluster whose slots move", "KEY", true},
+    {"hget", Need::feature, "ReadWriteLock of many readers", "KEY field", true},
+    {"hscan", Need::feature, "ReadWriteLock of many readers", "KEY 0", true},
     {"lindex", Need::feature, "FairLock", "KEY 0", true},
     {"lrange", Need::feature, "FairLock", "KEY 0 0", true},
     {"lpop", Need::feature, "FairLock", "KEY", false},

@@ -117,7 +117,7 @@ TEST_F(ReadWriteScripts, execute_few_commands_on_a_lock_without_rivals) {
   EXPECT_THAT(commands_of(read(kA)), ElementsAre("PTTL", "SET", "HSET", "PEXPIRE"));
   EXPECT_THAT(commands_of(rw::renew({{"L", kA.text, wire::Mode::shared}}, milliseconds(90'000))),
               ElementsAre("HEXISTS", "PEXPIRE", "PTTL", "PEXPIRE"));
-  EXPECT_THAT(commands_of(end_read(kA)), ElementsAre("HDEL", "DEL", "HGETALL", "DEL", "PUBLISH"));
+  EXPECT_THAT(commands_of(end_read(kA)), ElementsAre("HDEL", "HLEN", "DEL", "DEL", "PUBLISH"));
   EXPECT_THAT(commands_of(write(kA)), ElementsAre("PTTL", "HSET", "PEXPIRE"));
   EXPECT_THAT(commands_of(rw::renew({{"L", kA.text}}, milliseconds(90'000))),
               ElementsAre("HEXISTS", "PTTL", "PEXPIRE"));

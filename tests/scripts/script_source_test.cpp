@@ -101,8 +101,10 @@ TEST(ScriptSource, what_is_shared_says_what_it_is_for_and_is_shared) {
                 testing::StartsWith("-- SPDX-License-Identifier: Apache-2.0\n-- " + part + ": "));
     if (part == "shared/first_key") continue;  // goes before all scripts with several keys
     int included = 0;
-    for (const std::string& script : lua_files(false)) {
-      if (read_file(file_of(script)).find("--@include " + part + "\n") != std::string::npos) ++included;
+    for (const bool shared : {false, true}) {
+      for (const std::string& script : lua_files(shared)) {
+        if (read_file(file_of(script)).find("--@include " + part + "\n") != std::string::npos) ++included;
+      }
     }
     EXPECT_GT(included, 1);
   }

@@ -255,6 +255,8 @@ TEST(ProbeReading, NothingThatIsSentHasAnEffect) {
                                        "ZCOUNT",
                                        "ZCARD",
                                        "STRLEN",
+                                       "HGET",
+                                       "HSCAN",
                                        "SCAN",
                                        "PUBSUB NUMSUB",
                                        "WAIT",

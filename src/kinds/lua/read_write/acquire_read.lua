@@ -16,14 +16,12 @@
 local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
 local fresh = ttl == -2
 if not fresh then
+  local most = 64
   --@include shared/read_write_form
   if refused then
     return refused
   end
-  local may = mode == 'read'
-  for i = 1, #fields, 2 do
-    may = may or fields[i] == ARGV[2] .. ':write'
-  end
+  local may = mode == 'read' or mode and redis.call('HEXISTS', key, ARGV[2] .. ':write') == 1
   if not may then
     local own, channel, numsub = ARGV[2], ARGV[3], ARGV[4]
     --@include shared/read_write_busy

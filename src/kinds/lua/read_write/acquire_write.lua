@@ -12,15 +12,12 @@
 local key, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
 local fresh, field = ttl == -2, ARGV[2] .. ':write'
 if not fresh then
+  local most = 64
   --@include shared/read_write_form
   if refused then
     return refused
   end
-  local mine = false
-  for i = 1, #fields, 2 do
-    mine = mine or fields[i] == field
-  end
-  if not mine then
+  if not (mode and redis.call('HEXISTS', key, field) == 1) then
     local own, channel, numsub = ARGV[2], ARGV[3], ARGV[4]
     --@include shared/read_write_busy
   end

@@ -8,7 +8,7 @@
 -- retry      idempotent
 -- pairs with Redisson forceUnlock() of either lock, which each take only their own mode; pcall, since a hold may be at
 --            another server while the slot moves: it stays until its lease ends, and nobody has it
-local key, ttl = KEYS[1]
+local key, ttl, most = KEYS[1], nil, math.huge
 if redis.call('PTTL', key) == -2 then
   return 0
 end

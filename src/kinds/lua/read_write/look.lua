@@ -8,7 +8,7 @@
 -- publishes  nothing
 -- retry      changes nothing
 -- pairs with HGETALL, which cannot recognise things that are not locks
-local key, left, ttl = KEYS[1], redis.call('PTTL', KEYS[1])
+local key, left, ttl, most = KEYS[1], redis.call('PTTL', KEYS[1]), nil, math.huge
 if left == -2 then
   return nil
 end

@@ -7,15 +7,26 @@
 -- also takes the hold from an owner by force, but not from a later one
 -- retry      idempotent: a repeated send finds nothing and changes nothing
 -- pairs with Redisson readLock().unlock(). What is left lives as long as the longest hold that is left; a writer's lease is
---            not cut
+--            not cut. Of a crowd only those that may be the one with the longest look at all others: its lease is the
+--            lock's
 local key = KEYS[1]
 if redis.call('HDEL', key, ARGV[1]) == 0 then
   return nil
 end
+local size, left = tonumber(redis.pcall('HLEN', key)) or 2, nil
 if KEYS[2] then
+  left = size > 64 and redis.call('PTTL', KEYS[2])
   redis.call('DEL', KEYS[2])
 end
-local fields, writing = redis.call('HGETALL', key), false
+if left and left < redis.call('PTTL', key) then
+  --@include shared/few_fields
+  local fields = few
+  --@include shared/longest_read
+  if longest > 0 then
+    return 0
+  end
+end
+local fields, writing = size > 1 and redis.call('HGETALL', key) or {}, false
 for i = 1, #fields, 2 do
   writing = writing or string.find(fields[i], ':write$')
 end

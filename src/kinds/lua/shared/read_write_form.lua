@@ -4,7 +4,7 @@
 -- a count; and it has an expiry. Anything different is left alone. Of more than ten thousand fields that may be anything
 -- `mode` must be one before all of them are read.
 -- reads  key, which exists; ttl: what PTTL says of it; nil: a lock without an expiry, which nobody may wait for, counts
---        too
+--        too; most: of more fields than these only some are read, and judged
 -- sets   mode and fields, as HGETALL gives them: of a read-write lock; nil and empty: it is none, or not permitted
 --        other: what is there instead of such a lock, or what is wrong with it
 --        refused: if not permitted, the error
@@ -13,17 +13,27 @@ do
   local size = redis.pcall('HLEN', key)
   local owner = '^%x%x%x%x%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%-%x%x%x%x%x%x%x%x%x%x%x%x:%-?%d+'
   local read = type(size) == 'number' and size > 1 and (size <= 10000 or redis.pcall('HEXISTS', key, 'mode') == 1)
-  fields = read and redis.pcall('HGETALL', key) or {}
-  local found, holds = nil, 0
+  local found, holds, strange = nil, 0, 0
+  fields = {}
+  if read and size > most then
+    found = redis.pcall('HGET', key, 'mode')
+    --@include shared/few_fields
+    fields = type(found) == 'string' and few or fields
+  end
+  if read and not fields[1] then
+    fields = redis.pcall('HGETALL', key)
+  end
   for i = 1, #fields, 2 do
     local field = fields[i]
     if field == 'mode' then
       found = fields[i + 1]
     elseif string.find(field, owner .. '$') or string.find(field, owner .. ':write$') then
       holds = holds + 1
+    else
+      strange = strange + 1
     end
   end
-  if holds > 0 and holds + 1 == size and (found == 'read' or found == 'write') then
+  if holds > 0 and strange == 0 and (found == 'read' or found == 'write') then
     mode = found
     if ttl == -1 then
       other = 'a read-write lock without an expiry, so nothing ends it; PEXPIRE gives it one'
