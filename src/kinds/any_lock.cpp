@@ -13,6 +13,10 @@ base::Command acquire(const AcquireCall& call) {
   for (const LockNames& name : call.names) command.args.push_back(name.key);
   command.args.push_back(std::to_string(call.lease.count()));
   command.args.push_back(call.owner.text);
+  if (call.count_listeners) {
+    command.args.push_back(call.names.front().channel);
+    if (sharded(call.publish)) command.args.emplace_back("SHARDNUMSUB");
+  }
   return command;
 }
 
@@ -23,7 +27,7 @@ AcquireReply decode_acquire(const base::Reply& reply) {
     granted.grant.which = static_cast<std::size_t>(reply.elements[1].integer - 1);
     return granted;
   }
-  return has_two ? wire::decode_acquire(reply) : AcquireReply{};
+  return reply.is_array() ? wire::decode_acquire(reply) : AcquireReply{};
 }
 
 base::Command release(const ReleaseCall& call) {

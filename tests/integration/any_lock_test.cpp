@@ -4,6 +4,7 @@
 
 #include "any_of.hpp"
 #include "faults.hpp"
+#include "support/listen.hpp"
 
 namespace holdfast::test::any_lock_test {
 namespace {
@@ -49,6 +50,18 @@ TEST_F(AnyOne, TheFirstThatIsFreeIsTakenAsTheLockOfItsName) {
   const Hold again = any.acquire({.wait = 10s});
   EXPECT_EQ(again.name(), "gpu:1");
   EXPECT_EQ(any.name(), "gpu:0, gpu:1, gpu:2");
+}
+
+TEST_F(AnyOne, WhoWaitsLearnsHowManyOthersDo) {
+  take_all_but({});
+  Client client(config());
+  Monitor monitor(server);
+  EXPECT_EQ(client.any_lock(kGpus).try_acquire({.wait = 50ms}), std::nullopt);
+  std::vector<std::string> counted;
+  for (const MonitorLine& line : monitor.lines(Lines::from_scripts)) {
+    if (line.args.at(0) == "PUBSUB") counted.push_back(line.args.at(2));
+  }
+  EXPECT_THAT(counted, testing::Contains(channel_of("gpu:0")));
 }
 
 TEST_F(AnyOne, WhatIsTakenAloneIsLeftOut) {

@@ -5,6 +5,7 @@
 
 #include "kinds/any_lock.hpp"
 #include "scripts/script_call.hpp"
+#include "scripts/user_without.hpp"
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
 
@@ -59,6 +60,20 @@ TEST_F(AnyScripts, acquire_names_one_that_ends_soonest_if_none_is_free) {
   EXPECT_FALSE(busy.granted);
   EXPECT_EQ(busy.blocker, 1U);
   EXPECT_THAT(busy.busy_for->count(), AllOf(Gt(10'000), Le(20'000)));
+}
+
+/// So that those who wait for one of many can ask in turns.
+TEST_F(AnyScripts, acquire_says_how_many_listen_if_none_is_free) {
+  const wire::AcquireCall counts{.names = names_, .owner = kA, .lease = milliseconds(60'000), .count_listeners = true};
+  for (const char* key : {"a", "b", "c"}) hold(key, kB);
+  const Subscriber one(server_, {names_[0].channel}), two(server_, {names_[0].channel, names_[1].channel});
+  const wire::AcquireReply busy = wire::any::decode_acquire(run(raw_, wire::any::acquire(counts)));
+  EXPECT_TRUE(busy.busy_for.has_value());
+  EXPECT_EQ(busy.listeners, 2);
+  Raw app = user_without(server_, raw_, "-pubsub");
+  EXPECT_EQ(wire::any::decode_acquire(run(app, wire::any::acquire(counts))).listeners, -1);
+  raw_.command("DEL", "b");
+  EXPECT_EQ(wire::any::decode_acquire(run(raw_, wire::any::acquire(counts))).grant.which, 1U);
 }
 
 TEST_F(AnyScripts, acquire_changes_nothing_when_one_is_no_lock) {

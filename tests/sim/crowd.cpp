@@ -78,7 +78,10 @@ class FairServer final : private ScriptHost {
 /// Everything happens in the order of time; each waiter takes the lock again and again.
 class Crowd {
  public:
-  explicit Crowd(const CrowdSetting& setting) : setting_(setting), clients_(static_cast<std::size_t>(setting.clients)) {
+  explicit Crowd(const CrowdSetting& setting)
+      : setting_(setting),
+        clients_(static_cast<std::size_t>(setting.clients)),
+        locks_(static_cast<std::size_t>(setting.names)) {
     for (std::size_t i = 0; i < clients_.size(); ++i) at(now_ + i * 200us, [this, i] { come(i); });
   }
 
@@ -98,6 +101,7 @@ class Crowd {
     TimePoint came{};
     TimePoint busy_until{};
     std::uint64_t alarm = 0;  // which one counts
+    std::size_t has = 0;      // which of the locks, once it is granted
     bool waiting = false, asking = false, missed = false, listens = false, frozen = false;
     wire::Owner owner{};  // of a fair lock, another one each time
   };
@@ -162,7 +166,16 @@ class Crowd {
 
   // ---- the server ----
 
-  bool taken() const { return now_ < lease_ends_; }
+  struct OneLock {
+    TimePoint lease_ends{}, freed_at{1h};
+  };
+
+  /// The first that is free, or the one that ends soonest.
+  std::size_t next_lock() const {
+    const auto free = std::ranges::find_if(locks_, [this](const OneLock& each) { return each.lease_ends <= now_; });
+    const auto soonest = std::ranges::min_element(locks_, {}, &OneLock::lease_ends);
+    return static_cast<std::size_t>((free != locks_.end() ? free : soonest) - locks_.begin());
+  }
 
   void serve(std::size_t i, bool counts, bool polls, bool says) {
     ++found_.scripts;
@@ -176,21 +189,24 @@ class Crowd {
         reply.kind = Attempt::Kind::granted;
         grant(i);
       }
-    } else if (!taken()) {
+    } else if (locks_[next_lock()].lease_ends <= now_) {
       reply.kind = Attempt::Kind::granted;
       grant(i);
     } else {
-      reply.busy_for = std::chrono::ceil<milliseconds>(lease_ends_ - now_);
+      const Duration left = locks_[next_lock()].lease_ends - now_;
+      reply.busy_for = std::chrono::ceil<milliseconds>(left);
       if (counts) reply.listeners = listening_;
-      if (says)
-        publish([left = lease_ends_ - now_](Client& client, TimePoint now) { client.busy_until = now + left; }, false);
+      if (says && setting_.names == 1)
+        publish([left](Client& client, TimePoint now) { client.busy_until = now + left; }, false);
     }
     at(now_ + 250us, [this, i, reply] { hear(i, reply); });
   }
 
   void grant(std::size_t i) {
     ++found_.grants;
-    const TimePoint free_since = std::max(freed_at_, free_from());
+    clients_[i].has = next_lock();
+    OneLock& lock = locks_[clients_[i].has];
+    const TimePoint free_since = std::max(lock.freed_at, lock.lease_ends <= now_ ? lock.lease_ends : TimePoint{});
     const Duration idle = now_ - free_since;
     found_.idle_in_all += idle;
     found_.longest_idle = std::max(found_.longest_idle, idle);
@@ -199,9 +215,8 @@ class Crowd {
       ++found_.pairs;
       if (other.came < clients_[i].came) ++found_.inversions;
     }
-    lease_ends_ = now_ + setting_.lease;
+    lock.lease_ends = now_ + setting_.lease;
   }
-  TimePoint free_from() const { return lease_ends_ <= now_ ? lease_ends_ : TimePoint{}; }
 
   void hear(std::size_t i, const Attempt& reply) {
     Client& client = clients_[i];
@@ -217,7 +232,8 @@ class Crowd {
   }
 
   void release(std::size_t i) {
-    freed_at_ = lease_ends_ = now_;
+    OneLock& lock = locks_[clients_[i].has];
+    lock.freed_at = lock.lease_ends = now_;
     if (setting_.fair) {
       fair_.release(clients_[i].owner, now_);
     } else {
@@ -260,7 +276,7 @@ class Crowd {
   std::uint64_t number_ = 0;
   std::minstd_rand random_{1};
   TimePoint now_{1h};
-  TimePoint lease_ends_{}, freed_at_{1h};
+  std::vector<OneLock> locks_;
   std::int64_t listening_ = 0;
   FairServer fair_{[this](std::string_view owner) { return notify_owner(owner); }};
   CrowdFound found_;

@@ -23,11 +23,13 @@ struct CrowdSetting {
   std::chrono::milliseconds lease = std::chrono::seconds(30);
   base::Duration far = std::chrono::milliseconds(2);  ///< A message takes up to this, and a command half a millisecond.
   bool fair = false;                                  ///< It is a fair lock.
+  int names = 1;                                      ///< Any one of so many plain locks is wanted.
   bool said = true;                                   ///< Waiters are told that it is busy; a control where not.
   double scripts = 25;                                ///< At most so many a grant.
 };
 
 inline void PrintTo(const CrowdSetting& setting, std::ostream* out) {
+  if (setting.names > 1) *out << "any of " << setting.names << ", ";
   *out << (setting.fair ? "fair, " : "") << setting.clients << " clients, "
        << setting.hold / std::chrono::milliseconds(1) << " ms, " << setting.live << " live";
 }

@@ -57,6 +57,28 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{
             .clients = 10'000, .hold = 100ms, .time = 20s, .live = 100, .killed = 0.1, .lease = 1s, .scripts = 45}));
 
+class AnyCrowds : public testing::TestWithParam<Setting> {};
+
+TEST_P(AnyCrowds, AskInTurnsAndLeaveNoNameIdleForLong) {
+  const Found found = play(GetParam());
+  SCOPED_TRACE(told(GetParam(), found));
+  EXPECT_LE(found.scripts_each(), GetParam().scripts);
+  EXPECT_LE(found.polls / (GetParam().time / 2 / 1.0s), 120);
+  EXPECT_LE(found.longest_idle, Place::longest(GetParam().clients) + 10ms);
+  EXPECT_GT(found.grants, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    OfAllSizes, AnyCrowds,
+    testing::Values(Setting{.clients = 12, .time = 4s, .live = 12, .names = 3},
+                    Setting{.clients = 100, .hold = 10ms, .time = 4s, .live = 100, .names = 10},
+                    Setting{.clients = 500, .hold = 10ms, .time = 4s, .live = 500, .names = 10},
+                    Setting{.hold = 10ms, .time = 1s, .names = 10, .scripts = 45},  // they have just come
+                    Setting{.hold = 100ms, .time = 8s, .names = 10, .scripts = 30},
+                    // Nobody says that all are busy, so many have asked after 100 ms.
+                    Setting{.hold = 1s, .time = 20s, .names = 10, .scripts = 220},
+                    Setting{.clients = 500, .hold = 100ms, .time = 8s, .live = 30, .names = 10}));
+
 class FairCrowds : public testing::TestWithParam<Setting> {};
 
 // A script to come, one of the next, and one to subscribe; and none is served before one that came earlier.

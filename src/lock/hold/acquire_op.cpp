@@ -74,7 +74,8 @@ AcquireTerms terms_of(const Target& target, const AcquireOptions& options, Defau
   terms.command_timeout = config.timing.command_timeout;
   terms.patience = config.timing.patience;
   terms.safety_poll = config.timing.safety_poll;
-  terms.turn = config.kinds.handoff;
+  // Of several names, releases in fast succession are of different ones.
+  terms.turn = target.plan().each == nullptr ? config.kinds.handoff : milliseconds(0);
   terms.own_channel = target.plan().transitions.wake_channel != nullptr;
   if (target.plan().transitions.leave != nullptr) {
     // No message comes if the next waiter in the server's queue does nothing.

@@ -189,9 +189,11 @@ void lock_acquire_any(ScriptHost& host, Args keys, Args args, std::string& reply
   }
   const std::size_t taken = own > 0 ? own : free;
   if (taken == 0) {
-    put_head(reply, '*', 2);
+    put_head(reply, '*', args.size() > 2 ? 3 : 2);
     put_number(reply, static_cast<std::int64_t>(blocker));
-    return put_number(reply, soonest);
+    put_number(reply, soonest);
+    if (args.size() > 2) put_number(reply, count_listeners(host, args[2], way_of(args, 3)));
+    return;
   }
   const std::string_view key = keys[taken - 1];
   all.set_field(key, args[1], "1");
