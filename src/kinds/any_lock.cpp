@@ -7,18 +7,7 @@
 
 namespace holdfast::wire::any {
 
-base::Command acquire(const AcquireCall& call) {
-  base::Command command{{}, &scripts::lock_acquire_any};
-  command.args.push_back(std::to_string(call.names.size()));
-  for (const LockNames& name : call.names) command.args.push_back(name.key);
-  command.args.push_back(std::to_string(call.lease.count()));
-  command.args.push_back(call.owner.text);
-  if (call.count_listeners) {
-    command.args.push_back(call.names.front().channel);
-    if (sharded(call.publish)) command.args.emplace_back("SHARDNUMSUB");
-  }
-  return command;
-}
+base::Command acquire(const AcquireCall& call) { return wire::acquire(scripts::lock_acquire_any, call); }
 
 AcquireReply decode_acquire(const base::Reply& reply) {
   const bool has_two = reply.is_array() && reply.elements.size() == 2;
@@ -30,15 +19,7 @@ AcquireReply decode_acquire(const base::Reply& reply) {
   return reply.is_array() ? wire::decode_acquire(reply) : AcquireReply{};
 }
 
-base::Command release(const ReleaseCall& call) {
-  base::Command command{{}, &scripts::lock_release_any};
-  command.args.push_back(std::to_string(call.names.size()));
-  for (const LockNames& name : call.names) command.args.push_back(name.key);
-  command.args.push_back(call.owner.text);
-  for (const LockNames& name : call.names) command.args.push_back(name.channel);
-  add_way(command, call.publish);
-  return command;
-}
+base::Command release(const ReleaseCall& call) { return wire::release(scripts::lock_release_any, call); }
 
 }  // namespace holdfast::wire::any
 

@@ -69,25 +69,34 @@ void add_way(base::Command& command, Publish publish) {
   if (publish != Publish::publish) command.args.emplace_back(way(publish));
 }
 
-base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
-  const bool one = call.names.size() == 1;
-  base::Command command = with_keys(one ? scripts.acquire : scripts.acquire_all, call.names, 4);
+base::Command acquire(const base::Script& script, const AcquireCall& call) {
+  base::Command command = with_keys(script, call.names, 4);
   command.args.push_back(std::to_string(call.lease.count()));
   command.args.push_back(call.owner.text);
-  if (one && call.count_listeners) {
+  if (call.count_listeners) {
     command.args.push_back(call.names.front().channel);
     if (sharded(call.publish)) command.args.emplace_back("SHARDNUMSUB");
   }
   return command;
 }
 
-base::Command release(const LockScripts& scripts, const ReleaseCall& call) {
-  const bool one = call.names.size() == 1;
-  base::Command command = with_keys(one ? scripts.release : scripts.release_all, call.names, 2 + call.names.size());
+base::Command acquire(const LockScripts& scripts, const AcquireCall& call) {
+  if (call.names.size() == 1) return acquire(scripts.acquire, call);
+  AcquireCall all = call;
+  all.count_listeners = false;
+  return acquire(scripts.acquire_all, all);
+}
+
+base::Command release(const base::Script& script, const ReleaseCall& call) {
+  base::Command command = with_keys(script, call.names, 2 + call.names.size());
   command.args.push_back(call.owner.text);
   for (const LockNames& name : call.names) command.args.push_back(name.channel);
   add_way(command, call.publish);
   return command;
+}
+
+base::Command release(const LockScripts& scripts, const ReleaseCall& call) {
+  return release(call.names.size() == 1 ? scripts.release : scripts.release_all, call);
 }
 
 base::Command force_release(const LockScripts& scripts, const LockNames& names, const std::optional<Owner>& owner,

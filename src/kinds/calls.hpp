@@ -162,6 +162,10 @@ const char* way(Publish publish);
 /// Appends that word as a script's last argument; nothing for plain PUBLISH.
 void add_way(base::Command& command, Publish publish);
 
+/// All names in the keys of one script. Listeners are counted on the first one's channel.
+base::Command acquire(const base::Script& script, const AcquireCall& call);
+base::Command release(const base::Script& script, const ReleaseCall& call);
+/// For one lock, or all of several, where nobody is counted.
 base::Command acquire(const LockScripts& scripts, const AcquireCall& call);
 base::Command release(const LockScripts& scripts, const ReleaseCall& call);
 /// From this owner; without one, from any owner. The reply: 1, or 0 if it was not held.

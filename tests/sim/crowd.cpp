@@ -189,11 +189,10 @@ class Crowd {
         reply.kind = Attempt::Kind::granted;
         grant(i);
       }
-    } else if (locks_[next_lock()].lease_ends <= now_) {
+    } else if (const Duration left = locks_[next_lock()].lease_ends - now_; left <= Duration{}) {
       reply.kind = Attempt::Kind::granted;
       grant(i);
     } else {
-      const Duration left = locks_[next_lock()].lease_ends - now_;
       reply.busy_for = std::chrono::ceil<milliseconds>(left);
       if (counts) reply.listeners = listening_;
       if (says && setting_.names == 1)
