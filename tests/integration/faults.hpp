@@ -135,6 +135,39 @@ bool ready(const std::future<T>& future, milliseconds limit = kPatience) {
   return future.wait_for(limit) == std::future_status::ready;
 }
 
+/// A server of Redis 7 that loads its data, for at least a minute unless end() is called.
+class SlowLoad {
+ public:
+  /// What such a server is configured with.
+  static std::vector<std::string> config() {
+    return {"enable-debug-command yes", "loading-process-events-interval-bytes 1024"};
+  }
+
+  explicit SlowLoad(const RedisServer& server) : raw_(server) {
+    raw_.command("DEBUG", "POPULATE", 60'000, "filler", 100);
+    raw_.command("CONFIG", "SET", "key-load-delay", 1000);
+    reload_ = in_thread([&server] { return Raw(server).command("DEBUG", "RELOAD"); });
+  }
+  ~SlowLoad() {
+    if (reload_.valid()) raw_.command("CONFIG", "SET", "key-load-delay", 0);
+  }
+  SlowLoad(const SlowLoad&) = delete;
+  SlowLoad& operator=(const SlowLoad&) = delete;
+
+  bool began() {
+    return eventually([&] { return raw_.command("EXISTS", "filler:0").text.starts_with("LOADING"); });
+  }
+  /// True if the server has loaded all and says so.
+  bool end() {
+    raw_.command("CONFIG", "SET", "key-load-delay", 0);
+    return !reload_.get().is_error();
+  }
+
+ private:
+  Raw raw_;
+  std::future<Reply> reload_;
+};
+
 /// Keeps everything that the observer is told. Thread-safe.
 class EventLog final : public Observer {
  public:

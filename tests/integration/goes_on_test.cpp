@@ -152,19 +152,16 @@ TEST_F(Campaigns, GoOnWithoutEnoughReplicas) {
 
 TEST_F(Campaigns, GoOnWhileTheServerLoadsItsData) {
   if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 Redis cannot be made to load slowly";
-  const RedisServer server({.config = {"enable-debug-command yes", "loading-process-events-interval-bytes 1024"}});
-  Raw raw(server);
+  const RedisServer server({.config = SlowLoad::config()});
   const Client client(hasty(server.url()));
   ASSERT_TRUE(client.fenced_lock("another").acquire());
-  for (int i = 0; i < 1000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
-  raw.command("CONFIG", "SET", "key-load-delay", 1000);
-  auto reload = in_thread([&] { return Raw(server).command("DEBUG", "RELOAD"); });
-  ASSERT_TRUE(eventually([&] { return raw.command("EXISTS", "orders").text.starts_with("LOADING"); }));
+  SlowLoad load(server);
+  ASSERT_TRUE(load.began());
   Campaign campaign(client.fenced_lock("scheduler"));
   ASSERT_TRUE(campaign.wait_for_trouble("LOADING"));
+  EXPECT_TRUE(load.end());
   EXPECT_TRUE(eventually([&] { return campaign.over() || campaign.terms() > 0; }));
   EXPECT_FALSE(campaign.over());
-  EXPECT_FALSE(reload.get().is_error());
 }
 
 TEST_F(Campaigns, GoOnWhileTheServerIsBusy) {

@@ -183,18 +183,15 @@ TEST_F(ServerRefuses, AServerThatIsBusyWithSomebodysScriptIsBorne) {
 
 TEST_F(ServerRefuses, AServerThatIsLoadingItsDataIsBorne) {
   if (!server_like_redis(7, 0)) GTEST_SKIP() << "before 7.0 Redis is silent while it loads so few keys";
-  RedisServer server({.config = {"enable-debug-command yes", "loading-process-events-interval-bytes 1024"}});
-  Raw raw(server);
+  RedisServer server({.config = SlowLoad::config()});
   Client client(config(server));
   Hold hold = client.lock("orders").acquire({.lease = renewed(10s)});
-  for (int i = 0; i < 1000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
-  raw.command("CONFIG", "SET", "key-load-delay", 1000);
-  auto reload = in_thread([&] { return Raw(server).command("DEBUG", "RELOAD"); });
-  ASSERT_TRUE(eventually([&] { return raw.command("EXISTS", "orders").text.starts_with("LOADING"); }));
+  SlowLoad load(server);
+  ASSERT_TRUE(load.began());
   auto acquire = in_thread([&] { return client.lock("other").acquire(); });
   EXPECT_FALSE(ready(acquire, 100ms));
+  EXPECT_TRUE(load.end());
   ASSERT_TRUE(ready(acquire));
-  EXPECT_FALSE(reload.get().is_error());
   EXPECT_EQ(hold.release(), ReleaseOutcome::released);
   EXPECT_EQ(client.counters().lost, 0U);
 }
