@@ -122,10 +122,6 @@ std::optional<std::int64_t> decode(Counting what, const base::Reply& reply) {
   }
 }
 
-bool changes(Counting what) {
-  return what != Counting::available && what != Counting::available_leased && what != Counting::count;
-}
-
 void require_life(const engine::KeyTarget& target, std::chrono::milliseconds lives) {
   if (lives.count() > 0 && lives <= engine::kLongestLease) return;
   throw error_about(target, Errc::invalid_argument,

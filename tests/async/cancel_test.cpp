@@ -141,6 +141,40 @@ TEST_P(Cancel, QuestionsAreForgotten) {
   }());
 }
 
+TEST_P(Cancel, EveryKindOfCancellationEndsAQuestionOfEachKind) {
+  const Semaphore plain = client.semaphore("plain");
+  const LeasedSemaphore leased = client.leased_semaphore("leased");
+  const Latch latch = client.latch("latch");
+  using Told = std::function<void(const Failure&)>;
+  const auto to = [&](asio::cancellation_signal& signal, Told told) {
+    return asio::bind_cancellation_slot(
+        signal.slot(), asio::bind_executor(context, [told](const Failure& failure, const auto&...) { told(failure); }));
+  };
+  const std::map<std::string, std::function<void(asio::cancellation_signal&, Told)>> questions = {
+      {"is_locked", [&](auto& signal, Told told) { lock.async_is_locked(to(signal, told)); }},
+      {"remaining", [&](auto& signal, Told told) { lock.async_remaining(to(signal, told)); }},
+      {"info", [&](auto& signal, Told told) { lock.async_info(to(signal, told)); }},
+      {"list", [&](auto& signal, Told told) { client.async_list("*", to(signal, told)); }},
+      {"ping", [&](auto& signal, Told told) { client.async_ping(to(signal, told)); }},
+      {"available", [&](auto& signal, Told told) { plain.async_available(to(signal, told)); }},
+      {"available of leased", [&](auto& signal, Told told) { leased.async_available(to(signal, told)); }},
+      {"count", [&](auto& signal, Told told) { latch.async_count(to(signal, told)); }},
+  };
+  run([&]() -> awaitable<void> { co_await client.async_ping(); }());
+  server.freeze();
+  for (const auto& [name, ask] : questions) {
+    for (const auto type : {cancellation_type::terminal, cancellation_type::partial, cancellation_type::total}) {
+      asio::cancellation_signal signal;
+      std::optional<Failure> told;
+      ask(signal, [&](const Failure& failure) { told = failure; });
+      signal.emit(type);
+      ASSERT_TRUE(turn_until([&] { return told.has_value(); })) << name;
+      EXPECT_EQ(*told, Errc::cancelled) << name;
+    }
+  }
+  server.thaw();
+}
+
 TEST_P(Cancel, TryingFailsWithCancelledButIsEmptyWhenTheCallerStopsIt) {
   take("orders");
   run([&]() -> awaitable<void> {

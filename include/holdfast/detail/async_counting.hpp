@@ -17,8 +17,7 @@ auto initiate_counting(const PartsPtr& parts, Counting what, std::int64_t number
   return initiate<Failure, Result>(
       home(parts),
       [parts, what, number](auto receiver) { return make_counting(parts, what, number, std::move(receiver)); },
-      std::forward<Token>(token),
-      what == Counting::available || what == Counting::count ? asio::cancellation_type::all : kReleases);
+      std::forward<Token>(token), changes(what) ? kReleases : asio::cancellation_type::all);
 }
 
 template <class Token>

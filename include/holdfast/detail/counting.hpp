@@ -25,6 +25,9 @@ enum class Counting : std::uint8_t {
   count,
   remove_latch,
 };
+constexpr bool changes(Counting what) {
+  return what != Counting::available && what != Counting::available_leased && what != Counting::count;
+}
 
 /// Rounded up to milliseconds; a value that does not fit becomes the largest one, which means "no limit". Negative
 /// values and NaN become zero.
