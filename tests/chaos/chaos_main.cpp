@@ -28,6 +28,7 @@ struct Options {
   double control = 0;  // seconds for each shape
   std::uint64_t seed = 1;
   std::vector<std::string> shapes;
+  bool swarm = false;
   bool list = false;
   bool keep = false;
 };
@@ -39,7 +40,7 @@ constexpr double kShortestControl = 3, kLongestControl = 60;
 
 [[noreturn]] void usage(const std::string& why) {
   std::cerr << "chaos: " << why
-            << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--keep] [--control S] [--list]\n";
+            << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--swarm] [--keep] [--control S] [--list]\n";
   std::exit(2);
 }
 
@@ -59,6 +60,8 @@ Options parse(const std::vector<std::string>& words) {
         options.seed = number_in<std::uint64_t>(value());
       } else if (words[i] == "--shape") {
         options.shapes.push_back(value());
+      } else if (words[i] == "--swarm") {
+        options.swarm = true;
       } else if (words[i] == "--keep") {
         options.keep = true;
       } else if (words[i] == "--list") {
@@ -130,6 +133,7 @@ bool run_all(const Options& options) {
       const RunOptions run_options{.seed = seed,
                                    .length = share / rounds,
                                    .folder = build_path("results/chaos/") + shape.name + "-" + std::to_string(seed),
+                                   .swarm = options.swarm,
                                    .say = [&](const std::string& line) {
                                      const std::lock_guard guard(mutex);
                                      std::cout << "  " << line << std::endl;
@@ -149,7 +153,7 @@ bool run_all(const Options& options) {
       }
       good = false;
       std::cout << "repeat: build/tests/chaos --shape " << shape.name << " --seed " << seed << " --minutes " << minutes
-                << "\nrecords: " << run_options.folder << std::endl;
+                << (options.swarm ? " --swarm" : "") << "\nrecords: " << run_options.folder << std::endl;
     }
   }
   return good;

@@ -48,13 +48,22 @@ StruckFault struck_fault(Fault fault, const Struck& struck, bool all_acks) {
   return told;
 }
 
+/// Every second one, but not all, and no latch: of those one client does what the others wait for.
+void leave_out_some(std::vector<Work>& works, Dice& dice) {
+  for (auto each = works.begin(); each != works.end() && works.size() > 1;) {
+    each = each->kind != "latch" && dice.between(0, 1) == 0 ? works.erase(each) : std::next(each);
+  }
+}
+
 /// One run, while it lasts.
 class Running {
  public:
   Running(const Shape& shape, const RunOptions& options)
       : options_(options), seed_(seed_of(options.seed, shape.name)), ground_(shape.make()), crew_(options.folder) {
     std::string who;
+    Dice dice(seed_);
     for (Member& each : shape.crew(*ground_)) {
+      if (options_.swarm) leave_out_some(each.works, dice);
       who += " " + each.client;
       languages_[each.client] = each.language;
       for (const Work& work : each.works) {
@@ -73,7 +82,9 @@ class Running {
   }
 
   RunResult result() {
-    const std::vector<Planned> plan = schedule(ground_->faults(), seed_, options_.length, kLease);
+    const std::vector<Fault> all = ground_->faults();
+    const std::vector<Planned> plan =
+        schedule(options_.swarm ? few_of(all, seed_) : all, seed_, options_.length, kLease);
     for (const std::string& each : ground_->left_out()) options_.say("left out: " + each);
     crew_.begin();
     began_ = SteadyClock::now();

@@ -29,6 +29,7 @@ struct RunOptions {
   std::string folder;  ///< Of the records; emptied first.
   /// If not, each of our processes has locks of its own, which the records call by the same names: a control.
   bool locks = true;
+  bool swarm = false;  ///< With a few of the faults, and of what each client does, as the seed has it.
   /// Called as a fault is over, and for what else a reader may want to know; from two threads.
   std::function<void(const std::string&)> say;
 };

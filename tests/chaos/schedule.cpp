@@ -57,6 +57,19 @@ std::uint64_t seed_of(std::uint64_t seed, std::string_view shape) {
   return seed;
 }
 
+std::vector<Fault> few_of(std::span<const Fault> faults, std::uint64_t seed) {
+  constexpr std::size_t kOneOf = 4;
+  Dice dice(seed);
+  std::vector<Fault> few;
+  for (const Track track : {Track::clients, Track::servers}) {
+    std::vector<Fault> all = of_track(faults, track);
+    shuffle(all, dice);
+    all.resize((all.size() + kOneOf - 1) / kOneOf);
+    few.insert(few.end(), all.begin(), all.end());
+  }
+  return few;
+}
+
 std::vector<Planned> schedule(std::span<const Fault> faults, std::uint64_t seed, Milliseconds length,
                               Milliseconds lease) {
   std::vector<Planned> plan;

@@ -34,6 +34,9 @@ struct Planned {
   friend bool operator==(const Planned&, const Planned&) = default;
 };
 
+/// A swarm: of each track a few, at least one, as the seed has it. What is always there hides what needs its absence.
+std::vector<Fault> few_of(std::span<const Fault> faults, std::uint64_t seed);
+
 /// In the order of time, tracks mixed. Each track goes through its faults in random order, again and again, with pauses
 /// in which everything works. All end within `length`, as far as their durations are known.
 std::vector<Planned> schedule(std::span<const Fault> faults, std::uint64_t seed, Milliseconds length,

@@ -53,6 +53,25 @@ TEST(Schedule, HasAllFaultsBeforeAnyStrikesThreeTimes) {
   }
 }
 
+TEST(Schedule, OfASwarmHasAFewFaultsOfEachTrackAndAllOfThemWithSomeSeed) {
+  const std::vector<Fault> faults = every_fault();
+  std::set<Fault> seen;
+  std::set<std::set<Fault>> choices;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const std::vector<Fault> few = few_of(faults, seed);
+    const std::set<Fault> chosen(few.begin(), few.end());
+    EXPECT_EQ(chosen.size(), few.size()) << "one is there twice";
+    EXPECT_LE(few.size(), faults.size() / 4 + 2);
+    for (const Track track : {Track::clients, Track::servers}) {
+      EXPECT_TRUE(std::ranges::any_of(few, [track](Fault each) { return traits(each).track == track; }));
+    }
+    seen.insert(few.begin(), few.end());
+    choices.insert(chosen);
+  }
+  EXPECT_EQ(seen.size(), faults.size());
+  EXPECT_GT(choices.size(), 90U);
+}
+
 TEST(Schedule, StaysWithinTheRunAndOneFaultOfATrackEndsBeforeTheNext) {
   const std::vector<Fault> faults = every_fault();
   for (std::uint64_t seed = 0; seed < 100; ++seed) {

@@ -370,18 +370,47 @@ const std::vector<Entry>& entries() {
   return all;
 }
 
+constexpr Scenario kSwarm{"swarm", "one of the others with a few of its faults, more often, and other callers"};
+
+/// What is done seldom hides what is done never: a run without this or that fault or call reaches what others do not.
+Ranges swarmed(Ranges ranges, Dice& dice) {
+  std::vector<Kind> some;
+  for (const Kind kind : ranges.faults) {
+    if (dice.share(25)) some.push_back(kind);
+  }
+  if (some.empty() && !ranges.faults.empty()) some.push_back(dice.one_of(ranges.faults));
+  ranges.faults = std::move(some);
+  ranges.faults_most = dice.one_of<int>({2, 6, 12});
+  for (int* share : {&ranges.limited, &ranges.once, &ranges.cancelled, &ranges.fixed, &ranges.capped,
+                     &ranges.long_holds, &ranges.pipelined}) {
+    *share = dice.one_of<int>({0, *share, 60});
+  }
+  ranges.pause_most = dice.one_of<int>({5, 120, 1000});
+  ranges.hold_most = dice.one_of<int>({5, 150, 1000});
+  return ranges;
+}
+
+Plan make_swarm(std::uint64_t seed) {
+  Dice dice(seed * 2);
+  const Ranges& ranges =
+      entries().at(static_cast<std::size_t>(dice.from(0, static_cast<int>(entries().size()) - 1))).ranges;
+  return make(kSwarm.name, seed, swarmed(ranges, dice));
+}
+
 }  // namespace
 
 const std::vector<Scenario>& scenarios() {
   static const std::vector<Scenario> all = [] {
     std::vector<Scenario> names;
     for (const Entry& each : entries()) names.push_back(each.scenario);
+    names.push_back(kSwarm);
     return names;
   }();
   return all;
 }
 
 Plan make_plan(std::string_view scenario, std::uint64_t seed) {
+  if (scenario == kSwarm.name) return make_swarm(seed);
   for (const Entry& each : entries()) {
     if (each.scenario.name == scenario) return make(scenario, seed, each.ranges);
   }
