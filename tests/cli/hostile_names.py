@@ -85,7 +85,11 @@ STARTS = {
             "autoload -U compinit; compinit -u -D"),
     "fish": (["fish", "--no-config", "-i"],
              "function fish_prompt; echo 'a''t> '; end; function at_prompt --on-event fish_prompt; echo rea''dy; end; "
-             "set -g fish_autosuggestion_enabled 0; function fish_greeting; end; source {completions}/holdfast.fish"),
+             "set -g fish_autosuggestion_enabled 0; function fish_greeting; end; source {completions}/holdfast.fish; "
+             # Enter in an open quote only goes to the next line, without a word.
+             "function close_and_run; if string match -qr '^[^\\x27\"]*[\\x27\"][^\\x27\"]*$' -- (commandline -b); "
+             "commandline -a (string match -r '[\\x27\"]' -- (commandline -b)); end; commandline -f execute; end; "
+             "bind \\co close_and_run"),
 }
 
 
@@ -139,6 +143,9 @@ class Shell:
 
     def enter(self, keys, quote):
         """These keys, and then Enter; if a quote is open still, its end."""
+        if self.name == "fish":
+            self.keys(keys + "\x0f")
+            return self.until(PROMPT)[0]
         self.keys(keys + "\r")
         shown, found = self.until(PROMPT, CONTINUATION)
         if found == CONTINUATION:
