@@ -96,6 +96,27 @@ TEST_P(MixedKinds, AForcedReleaseTakesWhatItCouldWaitForAndLeavesTheRest) {
   }
 }
 
+/// Only a message tells them. Redis 7.0 sends it before the reply to the release, Redis 8 behind it.
+TEST_F(Faults, AReleaseIsHeardByThoseOfItsClientWhoWaitForAnotherKind) {
+  Config settings = config();
+  settings.lease = settings.timing.safety_poll = 2 * kPatience;
+  const Client client(settings);
+  const auto passes = [&](const BasicLock& held, const BasicLock& asked) {
+    Hold hold = held.acquire();
+    auto waiting = in_thread([&] { return asked.acquire({.wait = kPatience}); });
+    EXPECT_TRUE(listeners(raw, "orders"));
+    EXPECT_FALSE(ready(waiting, 50ms));
+    hold.release();
+    EXPECT_NO_THROW(static_cast<void>(waiting.get()));
+  };
+  const Lock lock = client.lock("orders");
+  passes(lock, client.fenced_lock("orders"));
+  passes(client.fenced_lock("orders"), lock);
+  passes(lock, client.multi_lock({"orders", "stock"}));
+  passes(client.multi_lock({"orders", "stock"}), lock);
+  passes(lock, client.any_lock({"orders"}));
+}
+
 TEST_P(MixedKinds, WhoWaitsForAnotherKindEntersInTheEnd) {
   if (GetParam().word != "waits") return;
   Config settings = config();

@@ -219,10 +219,11 @@ TEST_F(ShardedChannels, AreSubscribedInBothWays) {
   peer_.push_message("smessage", kOrders);
   run_until([&] { return woken_ == 2; });
   subscriptions_.expect_own(kOrders);
+  EXPECT_EQ(woken_, 4);
   peer_.push_message("smessage", kOrders);
   peer_.push_message("message", kOrders);
   peer_.push_message("message", kOrders);
-  run_until([&] { return woken_ == 3; });
+  run_until([&] { return woken_ == 5; });
 }
 
 TEST_F(ShardedChannels, RefusedInEitherWayAreNotSubscribed) {

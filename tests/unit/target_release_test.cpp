@@ -67,6 +67,27 @@ TEST_F(OwnMessage, IsIgnoredBehindTheReplyAndTheNextIsHeard) {
   EXPECT_EQ(target_->view({}).not_before, base::TimePoint{});
 }
 
+TEST_F(OwnMessage, ReachesWhoWaitsHereForAnotherKindWithTheReplyAndNotAgain) {
+  const std::shared_ptr<KeyTarget> fenced = targets_->target({"orders"}, kinds::kFencedLock);
+  const Target::Use use = fenced->begin_use(waiter_, [&](Target::Busy) { fenced->heard(); });
+  fenced->enter(second_);
+  second_.signals();
+  reply(2);
+  EXPECT_THAT(second_.signals(), ElementsAre(Signal::message));
+  message();
+  EXPECT_THAT(second_.signals(), IsEmpty());
+  fenced->leave(second_);
+}
+
+TEST_F(OwnMessage, OfAnUndoReachesWhoWaitsHere) {
+  reply(2);
+  message();
+  before_ = target_->heard_so_far();
+  target_->expect_own(2, before_);  // of a grant that nobody can take any more
+  EXPECT_THAT(first_.signals(), ElementsAre(Signal::message));
+  EXPECT_THAT(message(), IsEmpty());
+}
+
 TEST_F(OwnMessage, IsNotExpectedIfItCameBeforeTheReply) {
   EXPECT_THAT(message(), IsEmpty());
   reply(2);

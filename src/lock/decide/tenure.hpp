@@ -23,8 +23,8 @@ class ReleaseTraffic {
   }
   bool goes_first() const { return any() && goes_first_ == 1; }
 
-  /// A message arrived. Those of our own releases, `each` per release, arrive before their replies (or after: then they
-  /// are expected, and not passed here). Whether this was one of them is only known from the reply. False: it was not.
+  /// A message arrived. Those of our own releases, `each` per release, arrive before their replies, or are passed here
+  /// with these. Whether this was one of them is only known from the reply. False: it was not.
   bool may_be_own(std::size_t each) {
     if (unclaimed_ >= under_way_ * each) return false;
     ++unclaimed_;

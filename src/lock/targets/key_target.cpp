@@ -127,7 +127,8 @@ std::vector<KeyTarget::Heard> KeyTarget::heard_so_far() const {
   return heard;
 }
 
-/// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it.
+/// Redis 7.0 sends what a script publishes to the client itself before the script's reply, Redis 8 behind it. Who waits
+/// for a lock of another kind here, or for what an undo gives back, learns of the release from this message only.
 void KeyTarget::expect_own(std::int64_t reached, const std::vector<Heard>& before) const {
   if (reached < static_cast<std::int64_t>(before.size())) return;
   redis::Subscriptions& here = subscriptions();

@@ -63,7 +63,7 @@ class KeyTarget final : public Target {
   /// On each channel. Empty while no channel is known, and where each waiter has its own.
   std::vector<Heard> heard_so_far() const;
   /// So many were told of a release that was sent when `before` had come. Those of its messages that have not yet come
-  /// to this client itself come next, and are nobody's concern.
+  /// to this client itself come next: its listeners run now, and not then.
   void expect_own(std::int64_t reached, const std::vector<Heard>& before) const;
 
   /// What is given back to the server: a hold; what an acquire of unknown outcome may have taken; or a place in the

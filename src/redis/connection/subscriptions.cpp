@@ -62,12 +62,20 @@ void Listeners::end_subscription(const std::string& channel) {
 }
 
 void Listeners::on_message(const std::string& channel, Busy busy) {
+  if (!busy) {
+    const base::Guard guard(mutex_);
+    const auto found = entries_.find(channel);
+    if (found != entries_.end()) ++found->second.messages;
+  }
+  tell(channel, busy);
+}
+
+void Listeners::tell(const std::string& channel, Busy busy) {
   std::vector<Listener> listeners;
   {
     const base::Guard guard(mutex_);
     const auto found = entries_.find(channel);
     if (found == entries_.end()) return;
-    if (!busy) ++found->second.messages;
     for (const auto& [id, listener] : found->second.listeners) listeners.push_back(listener);
   }
   for (const Listener& listener : listeners) listener(busy);
@@ -111,9 +119,15 @@ bool Subscriptions::all_subscribed(const std::vector<std::string>& channels, Pub
 
 void Subscriptions::expect_own(const std::string& channel) {
   if (apart_.load()) return;
-  const base::Guard guard(mutex_);
-  const auto found = subscribed_.find(channel);
-  if (found != subscribed_.end()) found->second.own += std::popcount(found->second.kinds);
+  int expected = 0;
+  {
+    const base::Guard guard(mutex_);
+    const auto found = subscribed_.find(channel);
+    if (found == subscribed_.end()) return;
+    expected = std::popcount(found->second.kinds);
+    found->second.own += expected;
+  }
+  while (expected-- > 0) listeners_->tell(channel);
 }
 
 void Subscriptions::on_subscribed(const std::string& channel, Channels kind) {

@@ -52,8 +52,10 @@ class Listeners {
   /// One more connection, or one less, is subscribed to the channel; its entry stays as long as one is.
   void begin_subscription(const std::string& channel);
   void end_subscription(const std::string& channel);
-  /// Runs the channel's listeners.
+  /// Counts it, and runs the channel's listeners.
   void on_message(const std::string& channel, Busy busy = {});
+  /// Only runs them.
+  void tell(const std::string& channel, Busy busy = {});
   /// It has not been used since then.
   bool idle(const std::string& channel, base::TimePoint since) const;
 
@@ -99,8 +101,9 @@ class Subscriptions {
     return (resolved(how) == Publish::publish && !apart_.load()) || all_subscribed(channels, how);
   }
 
-  /// The next message is that of our own release, which no waiter needs; with `both`, the next two. Forgotten with the
-  /// subscription. Nothing if messages and replies come in no order: it could be another's.
+  /// The next message is that of our own release; with `both`, the next two. The channel's listeners run now, as if it
+  /// had come before the reply, and not when it comes. Forgotten with the subscription. Nothing if messages and replies
+  /// come in no order: it could be another's.
   void expect_own(const std::string& channel);
 
   /// True if the server's reply to a publish counts all listeners. In a cluster PUBLISH counts only those on its own
@@ -120,7 +123,7 @@ class Subscriptions {
   /// The server has ended the subscription to a sharded channel because it gave its slot away: the listeners run, as
   /// for a message. False: the channel was no longer subscribed, or we unsubscribed.
   bool on_taken_away(const std::string& channel);
-  /// Runs the channel's listeners, unless it is the message of our own release.
+  /// Runs the channel's listeners, unless it is one that was expected.
   void on_message(const std::string& channel, Busy busy = {});
   void on_disconnected();
   struct Idle {
