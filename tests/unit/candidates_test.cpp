@@ -100,6 +100,17 @@ TEST_F(CandidatesTest, AreBusyUntilTheFirstOfThemMayBeFree) {
   EXPECT_THAT(result.cause, HasSubstr("\"b\": cannot reach the server: down"));
 }
 
+TEST_F(CandidatesTest, AreWaitedForByAsManyAsListenWhereMostDo) {
+  std::vector<Attempt> votes{busy(30s), busy(30s), busy(30s)};
+  votes[0].listeners = 5;
+  votes[2].listeners = 9;
+  answered(0ms, votes);
+  EXPECT_EQ(all_.result(kNames, at(1ms)).listeners, 9);
+  votes[0].listeners = votes[2].listeners = -1;
+  answered(1s, votes);
+  EXPECT_EQ(all_.result(kNames, at(1s)).listeners, -1) << "it may not be counted";
+}
+
 TEST_F(CandidatesTest, OfWhichNoneAnswersAreTrouble) {
   answered(0ms, {not_sent("down"), unknown("silence"), not_sent("down")});
   const Attempt result = all_.result(kNames, at(0ms));

@@ -175,7 +175,12 @@ Attempt Candidates::result(const std::vector<std::string>& names, TimePoint now)
     }
     ballot.record(slot, std::move(vote));
   }
-  return ballot.result(names, {});
+  Attempt none = ballot.result(names, {});
+  // Who waits for any one of them listens in each slot, so the largest count has them all.
+  for (const Seen& seen : seen_) {
+    if (seen.vote) none.listeners = std::max(none.listeners, seen.vote->listeners);
+  }
+  return none;
 }
 
 void InTheWay::on_vote(std::size_t member, const Attempt& vote) {
