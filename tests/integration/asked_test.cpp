@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <latch>
+#include <memory>
 
 #include "access.hpp"
 #include "cluster.hpp"
@@ -112,6 +113,7 @@ TEST_F(Asked, ACallbackThatStaysOrThrowsHoldsUpNoRenewal) {
   const Client client(settings);
   Hold slow = client.lock("slow").acquire();
   Hold throwing = client.lock("throwing").acquire();
+  const std::shared_ptr<void> ends(nullptr, [&](void*) { over.count_down(); });
   throwing.on_asked([] { throw std::runtime_error("no"); });
   slow.on_asked([&] { over.wait(); });
   const Client other(config());
@@ -122,7 +124,6 @@ TEST_F(Asked, ACallbackThatStaysOrThrowsHoldsUpNoRenewal) {
   EXPECT_TRUE(eventually([&] { return client.counters().renewals >= renewals + 6; }));
   EXPECT_EQ(slow.state(), HoldState::held);
   EXPECT_EQ(throwing.state(), HoldState::held);
-  over.count_down();
 }
 
 TEST_F(Asked, AnEmptyOrLostHoldListensNoMore) {

@@ -25,10 +25,12 @@ class Refusals {
   // ---- for now ----
   Reply loading() {
     Raw raw = plain({"loading-process-events-interval-bytes 1024"});
-    for (int i = 0; i < 1000; ++i) raw.command("SET", "filler:" + std::to_string(i), std::string(100, 'x'));
-    raw.command("CONFIG", "SET", "key-load-delay", 2000);
+    raw.command("DEBUG", "POPULATE", 60'000, "filler", 100);  // a minute
+    raw.command("CONFIG", "SET", "key-load-delay", 1000);
     in_background("DEBUG", "RELOAD");
-    return until_refused(raw, "EXISTS", "key");
+    const Reply refusal = until_refused(raw, "EXISTS", "key");
+    servers_.front().kill();
+    return refusal;
   }
   Reply busy() {
     Raw raw = plain({"lua-time-limit 10"});
