@@ -40,6 +40,7 @@ def model(name, sources, defines=(), in_model=(), in_code=None):
 
 HOLD_FSM = "lock/decide/hold_fsm.cpp"
 COMMIT = "lock/decide/group_commit.cpp"
+ACQUIRE = "lock/decide/acquire_fsm.cpp"
 TENURE = "lock/decide/tenure.cpp"
 LEASE = "lock/decide/lease.hpp"
 TEXT = ["base/text.cpp"]
@@ -144,6 +145,39 @@ CASES = [
         [],
         in_model=["sleeps_unsaid", "set_in_two_steps", "added_while_waking_forgotten", "woken_unsent",
                   "says_so_behind_the_look"],
+    ),
+    *model(
+        "acquire",
+        [ACQUIRE, "base/error.cpp", *TEXT],
+        in_model=["missed_is_forgotten"],
+        in_code={
+            "no_safety_poll": [(ACQUIRE, "half_by_chance(pause, terms_.jitter));", "std::chrono::hours(1));")],
+            "lease_end_unseen": [(ACQUIRE, "  if (free <= poll) return wait_until(free, Bound::lease_end);\n", "")],
+            "message_is_no_reason_to_ask": [
+                (
+                    ACQUIRE,
+                    "  return wait_until(now + delay, Bound::spread);\n}\n\nAcquireAction AcquireFsm::on_time",
+                    "  return wait_free(now, TimePoint::max());\n}\n\nAcquireAction AcquireFsm::on_time",
+                )
+            ],
+            "unknown_is_no": [(ACQUIRE, "    case Kind::unknown:\n      unresolved_ = true;\n", "    case Kind::unknown:\n")],
+            "limit_forgotten": [(ACQUIRE, ".until = std::min(until, limit())}", ".until = until}")],
+            "far_back_for_ever": [(ACQUIRE, "  const Duration before = near() * step(strangers) + pause;",
+                                   "  const Duration before = 4 * kLongest;")],
+            "busy_for_ever": [("lock/decide/acquire_fsm.hpp", "return wait_free(now, view.busy_until);",
+                               "return wait_free(now, TimePoint::max());")],
+        },
+    ),
+    *model(
+        "fair",
+        [],
+        in_model=["dead_head_stays", "turn_never_begins", "place_is_not_kept", "joins_in_front", "leaves_without_a_word"],
+    ),
+    *model(
+        "read_write",
+        [],
+        in_model=["enters_beside_a_writer", "enters_beside_readers", "reader_cuts", "renewal_cuts", "reader_frees_for_all",
+                  "downgrade_without_a_hold"],
     ),
     *model(
         "handoff",
