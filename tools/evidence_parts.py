@@ -63,11 +63,23 @@ def hangs(count):
 
 
 def explanations(records):
-    """Of each run in which a promise was broken, or seemed to be, or a call did not end: what that was."""
-    return [f"- {record['shape']}, seed {record['seed']}, on {commit_of(record)}: "
-            f"{violations(record['promised_violations']) if record.get('promised_violations') else hangs(record['hangs'])}; "
+    """Of each run in which a promise was broken, or seemed to be, a call did not end, or a process grew: what that was."""
+    def what(record):
+        if record.get("promised_violations"):
+            return violations(record["promised_violations"])
+        return hangs(record["hangs"]) if record.get("hangs") else f"{number(record['grown'])} grew"
+    return [f"- {record['shape']}, seed {record['seed']}, on {commit_of(record)}: {what(record)}; "
             f"{record.get('explained', '**not explained**')}."
-            for record in records if record.get("promised_violations") or record.get("hangs")]
+            for record in records if any(record.get(kind) for kind in ("promised_violations", "hangs", "grown"))]
+
+
+def lives(records):
+    """What was seen of the processes of runs in which none is killed."""
+    old = [record for record in records if record.get("aged")]
+    return [] if not old else [
+        f"In {number(len(old))} of the runs no process was killed, for up to "
+        f"{duration(max(record['seconds'] for record in old))}, and the memory, descriptors and threads of "
+        f"{number(total(old, 'aged'))} processes were counted all the while: {number(total(old, 'grown'))} used more and more.", ""]
 
 
 def chaos(records, _, faults_source):
@@ -118,6 +130,7 @@ def chaos(records, _, faults_source):
         f"Outcomes judged by Porcupine: {number(total(real, 'outcomes_judged'))}, in "
         f"{number(total(real, 'outcome_pieces'))} pieces, of which {number(total(real, 'outcome_pieces_undecided'))} could "
         f"not be decided in time. The longest run took {duration(max(record['seconds'] for record in real))}.", "",
+        *lives(real),
         *table(["fault", "times"], [[kind, number(count)] for kind, count in sorted(faults.items())]),
         f"Seeds: {', '.join(dict.fromkeys(str(record['seed']) for record in real))}.", "", *ran_on(records),
     ]

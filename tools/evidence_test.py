@@ -66,6 +66,13 @@ class Chaos(unittest.TestCase):
         page = "\n".join(parts.chaos([chaos_record(OLD), chaos_record(NEW, shared_holds=1200, tokens=34)], [], FAULTS))
         self.assertIn("Among the holds were 1,200 of readers and of leased permits, and 34 grants whose fencing token", page)
 
+    def test_processes_that_lived_on_are_counted_and_those_that_grew_are_explained_or_not(self):
+        self.assertNotIn("used more and more", "\n".join(parts.chaos([chaos_record(NEW, aged=0, grown=0)], [], FAULTS)))
+        page = "\n".join(parts.chaos([chaos_record(NEW), chaos_record(NEW, seconds=3600.0, aged=9, grown=2)], [], FAULTS))
+        self.assertIn("In 1 of the runs no process was killed, for up to 60 min", page)
+        self.assertIn("of 9 processes were counted all the while: 2 used more and more.", page)
+        self.assertIn("- one, seed 1, on `bbbbbbb`: 2 grew; **not explained**.", page)
+
     def test_a_control_that_finds_nothing_stands_out(self):
         self.assertIn("**found nothing**", parts.control_of([chaos_record(NEW, control=True)], "one"))
         self.assertEqual(parts.control_of([chaos_record(NEW)], "one"), "not run")

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Of tools/soak: who is next, and what is kept of what was found."""
+import contextlib
+import io
 import pathlib
 import tempfile
 import unittest
+from unittest import mock
 
 from script import script
 
@@ -53,7 +56,7 @@ class Soaked(unittest.TestCase):
     def test_a_planted_bug_is_looked_for_in_each_hour_of_a_kind(self):
         self.assertEqual(self.pieces(73, ["chaos"]), [])
         controls = [call for call in self.calls if "--control" in call]
-        self.assertEqual([call.split()[-1] for call in controls], ["one", "redlock"])
+        self.assertEqual([call.split()[-1] for call in controls], ["one", "tls"])
         self.assertEqual(self.state["kinds"]["chaos"]["canaries"], 2)
 
     def test_a_planted_bug_that_is_not_found_is_one_of_the_run_itself(self):
@@ -61,6 +64,17 @@ class Soaked(unittest.TestCase):
         news = self.pieces(36, ["chaos"])
         self.assertEqual([what["missed"] for what in news], ["build/tests/chaos --control 8 --shape one"])
         self.assertEqual(self.state["kinds"]["chaos"]["missed"], 1)
+
+    def test_an_hour_in_one_piece_begins_only_where_it_fits(self):
+        done = []
+        with mock.patch.object(soak, "STATE", soak.KEPT / "state.json"), mock.patch.object(
+                soak, "run_here", lambda command: (done.append(command), (True, 1e6, ""))[1]):
+            for hours, expected in (("1", ["sim"]), ("1.2", ["old"])):
+                clock = iter(range(0, 10 ** 9, 100))
+                with mock.patch.object(soak.time, "monotonic", lambda: next(clock)), contextlib.redirect_stdout(io.StringIO()):
+                    self.assertEqual(soak.main(["--hours", hours, "--only", "old", "--only", "sim"]), 0)
+                self.assertEqual(["old" if "--old" in command else "sim" for command in done[:1]], expected)
+                done.clear()
 
     def test_the_time_counts_by_commit(self):
         self.pieces(3)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random callers on a real server whose answers are lost and late, for as long as is wanted: see tests/README.md.
-//   answers [--operations N] [--seed S] [--lost PERMILLE] [--kind KIND]
+//   answers [--operations N] [--seed S] [--lost PERMILLE] [--kind KIND] [--control]
+// With --control the server forgets everything meanwhile, and it succeeds if a disagreement is found.
 #include <chrono>
 #include <iostream>
 #include <string>
@@ -12,8 +13,13 @@ int main(int count, char** words) {
   using namespace std::chrono_literals;
   answers::Orders orders{.operations = 1'000'000};
   Proxy::Weather weather{.lost = 100, .late = 20, .late_by = 20ms, .delay = 3ms};
-  for (int i = 1; i + 1 < count; i += 2) {
-    const std::string option = words[i], value = words[i + 1];
+  bool control = false;
+  for (int i = 1; i < count; i += 2) {
+    const std::string option = words[i], value = i + 1 < count ? words[i + 1] : "";
+    if (option == "--control") {
+      control = true;
+      --i;
+    }
     if (option == "--operations") orders.operations = std::stoull(value);
     if (option == "--seed") orders.seed = weather.seed = std::stoull(value);
     if (option == "--lost") weather.lost = std::stoi(value);
@@ -28,7 +34,9 @@ int main(int count, char** words) {
   answers::Driver driver(ground, orders);
   int seconds = 0;
   ground.run(driver, 60s, [&] {
-    if (++seconds % 30 == 0) std::cout << driver.operations() << " operations" << std::endl;
+    ++seconds;
+    if (control && seconds % 3 == 0) ground.forget_all();
+    if (seconds % 30 == 0) std::cout << driver.operations() << " operations" << std::endl;
   });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   for (const auto& [outcome, times] : driver.outcomes()) std::cout << outcome << ": " << times << "\n";
@@ -39,5 +47,5 @@ int main(int count, char** words) {
               << driver.operations(static_cast<answers::Kind>(kind)) << (kind + 1 < answers::kKinds ? ", " : "\n");
   }
   std::cout << driver.disagreement().value_or("no disagreement") << std::endl;
-  return driver.disagreement() ? 1 : 0;
+  return driver.disagreement().has_value() == control ? 0 : 1;
 }

@@ -18,6 +18,8 @@ class RealGround final : public Ground {
 
   /// Until its driver is over, or `hangs` after something has no answer. Closes the clients then.
   void run(Driver& driver, base::Duration hangs, const std::function<void()>& every_second = {});
+  /// A fault under which nothing is promised: a disagreement.
+  void forget_all() { raw_.command("FLUSHALL"); }
   /// Connections that were ended with what was under way on them.
   std::size_t lost() const { return proxy_.fired(); }
 

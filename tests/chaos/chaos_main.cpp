@@ -29,6 +29,7 @@ struct Options {
   std::uint64_t seed = 1;
   std::vector<std::string> shapes;
   bool swarm = false;
+  bool old = false;
   bool list = false;
   bool keep = false;
 };
@@ -40,7 +41,8 @@ constexpr double kShortestControl = 3, kLongestControl = 60;
 
 [[noreturn]] void usage(const std::string& why) {
   std::cerr << "chaos: " << why
-            << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--swarm] [--keep] [--control S] [--list]\n";
+            << "\nusage: chaos [--minutes M] [--seed S] [--shape NAME]... [--swarm] [--old] [--keep] [--control S] "
+               "[--list]\n";
   std::exit(2);
 }
 
@@ -62,6 +64,8 @@ Options parse(const std::vector<std::string>& words) {
         options.shapes.push_back(value());
       } else if (words[i] == "--swarm") {
         options.swarm = true;
+      } else if (words[i] == "--old") {
+        options.old = true;
       } else if (words[i] == "--keep") {
         options.keep = true;
       } else if (words[i] == "--list") {
@@ -116,14 +120,14 @@ bool control_all(const Options& options) {
   return found;
 }
 
-/// Longer runs of a shape are made of several, each with a seed of its own.
+/// Longer runs of a shape are made of several, each with a seed of its own, unless processes are to grow old.
 constexpr Milliseconds kLongest{600000};
 
 /// True if all went as promised.
 bool run_all(const Options& options) {
   const std::vector<Shape> all = chosen(options.shapes);
   const Milliseconds share(static_cast<long long>(options.minutes * 60000 / static_cast<double>(all.size())));
-  const auto rounds = (share.count() + kLongest.count() - 1) / kLongest.count();
+  const auto rounds = options.old ? 1 : (share.count() + kLongest.count() - 1) / kLongest.count();
   std::mutex mutex;
   bool good = true;
   for (long long round = 0; round < rounds; ++round) {
@@ -134,6 +138,7 @@ bool run_all(const Options& options) {
                                    .length = share / rounds,
                                    .folder = build_path("results/chaos/") + shape.name + "-" + std::to_string(seed),
                                    .swarm = options.swarm,
+                                   .old = options.old,
                                    .say = [&](const std::string& line) {
                                      const std::lock_guard guard(mutex);
                                      std::cout << "  " << line << std::endl;
@@ -153,7 +158,8 @@ bool run_all(const Options& options) {
       }
       good = false;
       std::cout << "repeat: build/tests/chaos --shape " << shape.name << " --seed " << seed << " --minutes " << minutes
-                << (options.swarm ? " --swarm" : "") << "\nrecords: " << run_options.folder << std::endl;
+                << (options.swarm ? " --swarm" : "") << (options.old ? " --old" : "")
+                << "\nrecords: " << run_options.folder << std::endl;
     }
   }
   return good;

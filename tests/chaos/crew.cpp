@@ -56,6 +56,7 @@ class Crew::Hand {
   const Member& member() const { return member_; }
   const std::string& client() const { return client_; }
   bool has_links() const { return !access_.links.empty(); }
+  std::optional<Used> used() const { return used_by(taker_->pid()); }
 
   void begin() {
     std::vector<std::string> settings = member_.settings;
@@ -237,6 +238,15 @@ std::optional<Struck> Crew::strike(const Planned& planned) {
   struck.ended = shared_clock();
   if (!of_process) struck.clients.clear();
   return struck;
+}
+
+std::map<std::string, Used> Crew::used() const {
+  std::map<std::string, Used> all;
+  for (const auto& each : hands_) {
+    if (!each->member().ours) continue;
+    if (const std::optional<Used> used = each->used()) all[each->client()] = *used;
+  }
+  return all;
 }
 
 CrewEnd Crew::finish() {

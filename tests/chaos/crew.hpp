@@ -3,11 +3,13 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "chaos/ageing.hpp"
 #include "chaos/ground.hpp"
 #include "support/taker.hpp"
 
@@ -57,6 +59,8 @@ class Crew {
   void begin();
   /// Carries out a fault of the clients' track, and returns when it is over. Empty: it has nobody to strike.
   std::optional<Struck> strike(const Planned& planned);
+  /// What each process of this library uses now.
+  std::map<std::string, Used> used() const;
   /// Ends all work, and all processes.
   CrewEnd finish();
 

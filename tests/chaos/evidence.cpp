@@ -31,6 +31,8 @@ std::string in_words(const RunResult& result) {
   for (const std::string& each : result.not_done) out << "  not done: " << each << "\n";
   out << "  " << result.hangs.size() << " hangs\n";
   for (const std::string& each : result.hangs) out << "    " << each << "\n";
+  for (const auto& [client, ageing] : result.aged) out << "  " << client << ": " << in_words(ageing) << "\n";
+  for (const std::string& each : result.grown()) out << "  GROWN " << each << "\n";
   return out.str();
 }
 
@@ -45,6 +47,7 @@ void record_run(const std::string& shape, std::uint64_t seed, const RunResult& r
   json::object record{{"seconds", result.seconds},
                       {"shape", shape},
                       {"control", !result.locks},
+                      {"swarm", result.swarm},
                       {"protocol", std::getenv("HOLDFAST_TEST_RESP2") != nullptr ? 2 : 3},
                       {"seed", seed},
                       {"others", json::array(result.others.begin(), result.others.end())},
@@ -54,7 +57,9 @@ void record_run(const std::string& shape, std::uint64_t seed, const RunResult& r
                       {"hangs", result.hangs.size()},
                       {"worst_wait_ms", in_ms(verdict.longest_acquire)},
                       {"counted", {{"overlaps", verdict.overlaps_counted}, {"forgotten", verdict.forgotten}}},
-                      {"not_done", result.not_done.size()}};
+                      {"not_done", result.not_done.size()},
+                      {"aged", result.aged.size()},
+                      {"grown", result.grown().size()}};
   const json::value judged = json::parse(verdict.json());
   for (const auto& [name, value] : judged.as_object()) record.insert_or_assign(name, value);
   if (verdict.forgotten == 0) {

@@ -40,6 +40,7 @@ constexpr std::array kFaults = std::to_array<FaultTraits>({
     {disk_full, "server's disk full", kServers, promised, 40, 120},
     {rights_withdrawn, "rights withdrawn", kServers, promised, 20, 120},
     {listening_withdrawn, "right to listen withdrawn", kServers, promised, 20, 120},
+    {certificate_renewed, "certificate of another authority", kServers, promised},
     {failed_over, "failover", kServers, with_all_acks, 0, 0, 60},
     {primary_killed, "primary killed", kServers, with_all_acks, 0, 0, 200},
     {primary_cut_off, "primary cut off, killed", kServers, with_all_acks, 0, 0, 250},

@@ -42,6 +42,7 @@ enum class Fault {
   disk_full,
   rights_withdrawn,
   listening_withdrawn,
+  certificate_renewed,
   // What has replicas.
   failed_over,
   primary_killed,

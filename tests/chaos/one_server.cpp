@@ -5,7 +5,14 @@
 
 namespace holdfast::test::chaos {
 
-std::vector<Fault> OneServer::faults() const { return StruckServer::faults_with_links(); }
+std::vector<Fault> OneServer::faults() const {
+  std::vector<Fault> faults = StruckServer::faults_with_links();
+  if (!with_tls()) return faults;
+  // Of what passes encrypted no request can be chosen.
+  std::erase_if(faults, [](Fault each) { return each == Fault::reply_lost || each == Fault::request_late; });
+  faults.push_back(Fault::certificate_renewed);
+  return faults;
+}
 
 std::vector<std::string> OneServer::left_out() const {
   std::vector<std::string> why;
@@ -16,7 +23,7 @@ std::vector<std::string> OneServer::left_out() const {
 Access OneServer::access() {
   Access access;
   access.links.push_back(std::make_unique<Proxy>(server_.server()));
-  access.url = StruckServer::url(access.links.front()->port());
+  access.url = server_.url(access.links.front()->port());
   return access;
 }
 

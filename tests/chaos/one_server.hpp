@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One server, and each process with a link of its own.
+// One server, perhaps with TLS, and each process with a link of its own.
 #pragma once
 
 #include <memory>
@@ -13,14 +13,19 @@ namespace holdfast::test::chaos {
 
 class OneServer final : public Ground {
  public:
+  explicit OneServer(ServerOptions::Listen listen = ServerOptions::Listen::tcp) : server_(listen) {}
+
   std::vector<Fault> faults() const override;
   std::vector<std::string> left_out() const override;
   Access access() override;
-  std::string url() const override { return StruckServer::url(server_.server().port()); }
+  std::string url() const override { return server_.url(server_.server().port()); }
+  bool has_room_for_others() const override { return !with_tls(); }
   std::optional<Struck> strike(const Planned& planned, const std::vector<Named>& names) override;
   bool taken(const std::string& name) override;
 
  private:
+  bool with_tls() const { return server_.server().options().listen == ServerOptions::Listen::tls; }
+
   StruckServer server_;
 };
 

@@ -25,7 +25,7 @@ Access FiveServers::access() {
   Access access;
   for (StruckServer& each : servers_) {
     access.links.push_back(std::make_unique<Proxy>(each.server()));
-    access.url += (access.url.empty() ? "" : ",") + StruckServer::url(access.links.back()->port());
+    access.url += (access.url.empty() ? "" : ",") + each.url(access.links.back()->port());
   }
   return access;
 }

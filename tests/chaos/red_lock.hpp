@@ -16,7 +16,7 @@ class FiveServers final : public Ground {
   std::vector<Fault> faults() const override;
   std::vector<std::string> left_out() const override;
   Access access() override;
-  std::string url() const override { return StruckServer::url(servers_.front().server().port()); }
+  std::string url() const override { return servers_.front().url(servers_.front().server().port()); }
   std::vector<std::string> settings() const override { return {"kind=red"}; }
   bool has_room_for_others() const override { return false; }
   bool splits_votes() const override { return true; }

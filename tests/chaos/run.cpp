@@ -82,9 +82,7 @@ class Running {
   }
 
   RunResult result() {
-    const std::vector<Fault> all = ground_->faults();
-    const std::vector<Planned> plan =
-        schedule(options_.swarm ? few_of(all, seed_) : all, seed_, options_.length, kLease);
+    const std::vector<Planned> plan = schedule(faults(), seed_, options_.length, kLease);
     for (const std::string& each : ground_->left_out()) options_.say("left out: " + each);
     crew_.begin();
     began_ = SteadyClock::now();
@@ -103,10 +101,17 @@ class Running {
   }
 
  private:
+  std::vector<Fault> faults() const {
+    std::vector<Fault> all = ground_->faults();
+    if (options_.old) std::erase(all, Fault::process_killed);
+    return options_.swarm ? few_of(all, seed_) : all;
+  }
+
   void carry_out(const std::vector<Planned>& plan, Track track) {
     for (const Planned& each : plan) {
       if (traits(each.fault).track != track) continue;
       std::this_thread::sleep_until(began_ + each.at);
+      if (options_.old && track == Track::clients) look_at_processes();
       // What the servers had to do took longer than planned.
       const Milliseconds lasts = expected(each.fault, each.duration, kLease);
       if (SteadyClock::now() + lasts > began_ + options_.length) return;
@@ -127,6 +132,14 @@ class Running {
       const std::lock_guard guard(mutex_);
       result_.not_done.push_back(name + ": " + error.what());
     }
+  }
+
+  /// Of the clients' track, which is the only one to use the crew.
+  void look_at_processes() {
+    const auto now = SteadyClock::now();
+    if (now < next_look_) return;
+    next_look_ = now + options_.length / kLooks;
+    for (const auto& [client, used] : crew_.used()) used_[client].push_back(used);
   }
 
   void note(Fault fault, const std::optional<Struck>& struck) {
@@ -192,9 +205,13 @@ class Running {
     story_.safety_poll_wakes = end.safety_poll_wakes;
     write_story(story_, options_.folder);
     result_.verdict = judge(story_);
+    for (const auto& [client, samples] : used_) {
+      if (const std::optional<Ageing> aged = ageing(samples)) result_.aged[client] = *aged;
+    }
     result_.others = others_;
     result_.operations_by = operations_by_language();
     result_.locks = options_.locks;
+    result_.swarm = options_.swarm;
     if (options_.locks && why_no_porcupine().empty()) judge_outcomes(story_, result_.verdict);
   }
 
@@ -211,6 +228,7 @@ class Running {
     return counted;
   }
 
+  static constexpr int kLooks = 100;
   /// After which no lease stands any more.
   static constexpr Milliseconds kOver = 2 * kLease + Milliseconds(4000);
 
@@ -222,13 +240,22 @@ class Running {
   std::map<std::string, long long> plain_;    // plain semaphores, and their permits
   std::vector<std::string> others_;
   std::map<std::string, std::string> languages_;  // of each client
-  SteadyClock::time_point began_;
-  std::mutex mutex_;  // guards what follows, while the tracks run
+  SteadyClock::time_point began_, next_look_;
+  std::map<std::string, std::vector<Used>> used_;  // by each client
+  std::mutex mutex_;                               // guards what follows, while the tracks run
   Story story_;
   RunResult result_;
 };
 
 }  // namespace
+
+std::vector<std::string> RunResult::grown() const {
+  std::vector<std::string> all;
+  for (const auto& [client, ageing] : aged) {
+    if (const std::string what = growth(ageing); !what.empty()) all.push_back(client + ": " + what);
+  }
+  return all;
+}
 
 RunResult run(const Shape& shape, const RunOptions& options) {
   std::filesystem::remove_all(options.folder);

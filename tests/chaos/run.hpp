@@ -30,6 +30,7 @@ struct RunOptions {
   /// If not, each of our processes has locks of its own, which the records call by the same names: a control.
   bool locks = true;
   bool swarm = false;  ///< With a few of the faults, and of what each client does, as the seed has it.
+  bool old = false;    ///< No process is killed, and none of this library's may use ever more.
   /// Called as a fault is over, and for what else a reader may want to know; from two threads.
   std::function<void(const std::string&)> say;
 };
@@ -41,10 +42,14 @@ struct RunResult {
   std::map<std::string, long long> faults;
   std::vector<std::string> others;                 ///< Clients of other libraries that took part.
   std::map<std::string, long long> operations_by;  ///< Each language that took part, or library.
+  std::map<std::string, Ageing> aged;              ///< If they are to grow old: each process of this library.
   double seconds = 0;
   bool locks = true;
+  bool swarm = false;
 
-  bool good() const { return verdict.good() && hangs.empty(); }
+  bool good() const { return verdict.good() && hangs.empty() && grown().empty(); }
+  /// What used more and more, in words.
+  std::vector<std::string> grown() const;
   long long operations() const { return 2 * verdict.holds + verdict.failed_calls; }
 };
 

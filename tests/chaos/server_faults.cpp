@@ -29,9 +29,9 @@ namespace fs = std::filesystem;
 
 bool small_disk = false;
 
-ServerOptions server_options(const std::string& clock_file) {
+ServerOptions server_options(ServerOptions::Listen listen, const std::string& clock_file) {
   ServerOptions options{
-      .listen = ServerOptions::Listen::tcp,
+      .listen = listen,
       .users = {std::string(StruckServer::kUser) + " on >" + StruckServer::kPassword + " ~* &* +@all"},
       .persistent = true,
       .config = {"enable-debug-command yes", "auto-aof-rewrite-min-size 16mb"}};
@@ -63,13 +63,9 @@ bool use_small_disk(std::string& why) {
 
 bool on_small_disk() { return small_disk; }
 
-StruckServer::StruckServer() {
+StruckServer::StruckServer(ServerOptions::Listen listen) {
   set_clock(Milliseconds(0));
-  server_ = std::make_unique<RedisServer>(server_options(clock_folder_.file("clock")));
-}
-
-std::string StruckServer::url(std::uint16_t port) {
-  return std::string("redis://") + kUser + ":" + kPassword + "@127.0.0.1:" + std::to_string(port);
+  server_ = std::make_unique<RedisServer>(server_options(listen, clock_folder_.file("clock")));
 }
 
 std::vector<Fault> StruckServer::possible(std::vector<std::string>* why) {
@@ -164,6 +160,21 @@ void StruckServer::go_back(Milliseconds snapshot_age) {
   server_->restart(Data::keep);
 }
 
+/// Clients trust both authorities before the server has the certificate of the new one, as an operator would do it.
+void StruckServer::renew_certificate() {
+  const Certificates& its = server_->certificates();
+  const fs::path last_authority = certificates_folder_.file("last.pem");
+  if (!fs::exists(last_authority)) fs::copy_file(its.ca_file, last_authority);
+  const Certificates next = Certificates::make(certificates_folder_.file("next"));
+  const std::string both = certificates_folder_.file("both.pem");
+  std::ofstream(both) << std::ifstream(last_authority).rdbuf() << std::ifstream(next.ca_file).rdbuf();
+  fs::rename(both, its.ca_file);
+  fs::rename(next.ca_file, last_authority);
+  fs::rename(next.server_key_file, its.server_key_file);
+  fs::rename(next.server_certificate_file, its.server_certificate_file);
+  command({"CONFIG", "SET", "tls-cert-file", its.server_certificate_file});  // the same path: it is read again
+}
+
 void StruckServer::strike(const Planned& planned) {
   const Milliseconds duration = planned.duration;
   const std::string length = std::to_string(duration.count());
@@ -211,6 +222,8 @@ void StruckServer::strike(const Planned& planned) {
       command({"ACL", "SETUSER", user, "resetchannels"});
       last(duration);
       return command({"ACL", "SETUSER", user, "&*"});
+    case Fault::certificate_renewed:
+      return renew_certificate();
     default:
       throw std::logic_error("no fault of one server");
   }

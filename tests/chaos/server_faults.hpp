@@ -18,7 +18,7 @@ class StruckServer {
   static constexpr const char* kUser = "app";
   static constexpr const char* kPassword = "secret";
 
-  StruckServer();
+  explicit StruckServer(ServerOptions::Listen listen = ServerOptions::Listen::tcp);
 
   /// What works on this machine. `why`: why others do not.
   static std::vector<Fault> possible(std::vector<std::string>* why = nullptr);
@@ -29,7 +29,7 @@ class StruckServer {
 
   RedisServer& server() const { return *server_; }
   /// Through this port, with the login of its users.
-  static std::string url(std::uint16_t port);
+  std::string url(std::uint16_t port) const { return server_->url_with_port(port, kUser, kPassword); }
 
  private:
   void strike(const Planned& planned);
@@ -37,8 +37,9 @@ class StruckServer {
   void set_clock(Milliseconds offset);
   void fill_disk(Milliseconds duration);
   void go_back(Milliseconds snapshot_age);
+  void renew_certificate();
 
-  TempDir clock_folder_;
+  TempDir clock_folder_, certificates_folder_;
   std::unique_ptr<RedisServer> server_;
 };
 

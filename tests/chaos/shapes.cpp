@@ -229,6 +229,7 @@ std::string why_no_python() {
 const std::vector<Shape>& shapes() {
   static const std::vector<Shape> all{
       {"one", [] { return std::make_unique<OneServer>(); }, everybody_and_others},
+      {"tls", [] { return std::make_unique<OneServer>(ServerOptions::Listen::tls); }, everybody_and_later_kinds},
       {"redlock", [] { return std::make_unique<FiveServers>(); }, everybody},
       {"sentinel", [] { return std::make_unique<BehindSentinels>("none"); }, everybody_and_later_kinds},
       {"sentinel-acks", [] { return std::make_unique<BehindSentinels>("all"); }, everybody_and_later_kinds},

@@ -175,12 +175,14 @@ std::string RedisServer::url() const {
 
 std::string RedisServer::url(const std::string& user, const std::string& password) const {
   if (options_.listen == Listen::unix_socket) throw std::logic_error("a unix:// URL carries no login");
-  return make_url(options_, certificates_, percent_encoded(user) + ":" + percent_encoded(password) + "@", port());
+  return url_with_port(port(), user, password);
 }
 
-std::string RedisServer::url_with_port(std::uint16_t port) const {
+std::string RedisServer::url_with_port(std::uint16_t port, const std::string& user, const std::string& password) const {
   if (options_.listen == Listen::unix_socket) return "redis://127.0.0.1:" + std::to_string(port);
-  return make_url(options_, certificates_, "", port);
+  const bool logs_in = !user.empty() || !password.empty();
+  const std::string login = logs_in ? percent_encoded(user) + ":" + percent_encoded(password) + "@" : "";
+  return make_url(options_, certificates_, login, port);
 }
 
 pid_t RedisServer::pid() const { return process_ ? process_->pid() : -1; }

@@ -59,8 +59,8 @@ class RedisServer {
   std::string url() const;
   /// The same with a login; for tcp and tls. An empty user leaves the default user.
   std::string url(const std::string& user, const std::string& password) const;
-  /// The same address for another port, for example that of a proxy in front.
-  std::string url_with_port(std::uint16_t port) const;
+  /// The same address for another port, for example that of a proxy in front; with a login unless both are empty.
+  std::string url_with_port(std::uint16_t port, const std::string& user = {}, const std::string& password = {}) const;
 
   const ServerOptions& options() const { return options_; }
   /// The port that url() names; 0 for a server on a unix socket.
