@@ -59,6 +59,7 @@ class Comparison {
     Told model = model_.told();
     for (Told* const told : {&real, &model}) {
       settle_ties((*told)[step.who], step);
+      settle_fields((*told)[looker]);
       for (std::vector<Said>& said : *told) std::ranges::for_each(said, settle_deadlines);
     }
     remember(model[looker]);
@@ -68,6 +69,7 @@ class Comparison {
  private:
   /// What a look asks about each name; the first is what remember() keeps.
   static constexpr std::array<const char*, 4> kQuestions{"PTTL", "TYPE", "HGETALL", "GET"};
+  static constexpr std::size_t kFields = 2;
 
   /// At all that there is. What has ended is noticed by that, if by nothing before.
   static void look(Side& side) {
@@ -80,10 +82,25 @@ class Comparison {
   }
 
   void remember(const std::vector<Said>& looked) {
-    // A PONG is behind them.
-    const std::size_t first = looked.size() - 1 - kQuestions.size() * names().size();
+    for (std::size_t i = 0; i < names().size(); ++i) remaining_[names()[i]] = looked[first_of(looked, i)].what.integer;
+  }
+
+  /// Where the answers about the name begin. A PONG is behind them.
+  static std::size_t first_of(const std::vector<Said>& looked, std::size_t name) {
+    return looked.size() - 1 - kQuestions.size() * (names().size() - name);
+  }
+
+  /// A hash with a field of more than 64 bytes is in no order.
+  static void settle_fields(std::vector<Said>& looked) {
     for (std::size_t i = 0; i < names().size(); ++i) {
-      remaining_[names()[i]] = looked[first + i * kQuestions.size()].what.integer;
+      std::vector<base::Reply>& parts = looked[first_of(looked, i) + kFields].what.elements;
+      std::map<std::string, base::Reply> sorted;
+      for (std::size_t field = 0; field + 1 < parts.size(); field += 2) sorted[parts[field].text] = parts[field + 1];
+      std::size_t at = 0;
+      for (auto& [field, value] : sorted) {
+        parts[at++].text = field;
+        parts[at++] = std::move(value);
+      }
     }
   }
 
