@@ -171,8 +171,15 @@ def oracle(records, *_):
         "message and each key.", "",
         *table(["server", "histories", "steps", "differences"],
                [[server, *(number(total(group, figure)) for figure in ("histories", "steps", "differences"))]
-                for server, group in sorted(by(records, "server").items())]), *ran_on(records),
+                for server, group in sorted(by(records, "server").items())]),
+        *(f"{number(total(group, 'differences'))} of the differences: {why}." for why, group in unlike(records).items()),
+        *([""] if unlike(records) else []), *ran_on(records),
     ]
+
+
+def unlike(records):
+    """Those runs of the oracle in which a model and a server differed, by what that was."""
+    return by([{"explained": "**not explained**", **record} for record in records if record["differences"]], "explained")
 
 
 def model(records, *_):
@@ -330,7 +337,8 @@ def summary(records, findings):
         + (" ([why](records/evidence.md#simulator))" if total(of, "failures") else ""), "deliberate errors are found and shrunk (suite sim)")
     of = records.get("oracle", [])
     row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
-        f"{number(total(of, 'differences'))} differences", "ten models with one error each are found (suite oracle)")
+        f"{number(total(of, 'differences'))} differences"
+        + (" ([why](records/evidence.md#the-simulators-servers))" if total(of, "differences") else ""), "ten models with one error each are found (suite oracle)")
     of = records.get("model", [])[-1:]
     row("model", "Models", f"{total(of, 'models_searched')} models, {number(sum(kinds(of, 'states').values()))} states",
         f"{total(of, 'violations')} violations", f"{total(of, 'mutants_caught')} of {total(of, 'mutants')} mutants fail")

@@ -88,6 +88,15 @@ class Chaos(unittest.TestCase):
                          "the cause of each is not recorded in 1 of 2 runs")
 
 
+class Oracle(unittest.TestCase):
+    def test_a_difference_is_explained_or_not(self):
+        record = {**NEW, "histories": 1, "steps": 200, "differences": 1}
+        page = "\n".join(parts.oracle([record, {**record, "explained": "the oracle's own"}, {**record, "differences": 0}]))
+        self.assertIn("1 of the differences: **not explained**.", page)
+        self.assertIn("1 of the differences: the oracle's own.", page)
+        self.assertNotIn("of the differences", "\n".join(parts.oracle([{**record, "differences": 0}])))
+
+
 class Fuzz(unittest.TestCase):
     def crash(self, **more):
         return [{**OLD, "target": "url", "crashes": 1, "runs": 5, **more}, {**NEW, "target": "url", "crashes": 0, "runs": 70}]
