@@ -14,12 +14,14 @@ int main(int count, char** words) {
   answers::Orders orders{.operations = 1'000'000};
   Proxy::Weather weather{.lost = 100, .late = 20, .late_by = 20ms, .delay = 3ms};
   bool control = false;
-  for (int i = 1; i < count; i += 2) {
-    const std::string option = words[i], value = i + 1 < count ? words[i + 1] : "";
+  for (int i = 1; i < count; ++i) {
+    const std::string option = words[i];
     if (option == "--control") {
       control = true;
-      --i;
+      continue;
     }
+    if (i + 1 == count) break;
+    const std::string value = words[++i];
     if (option == "--operations") orders.operations = std::stoull(value);
     if (option == "--seed") orders.seed = weather.seed = std::stoull(value);
     if (option == "--lost") weather.lost = std::stoi(value);

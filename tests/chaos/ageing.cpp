@@ -11,8 +11,8 @@
 namespace holdfast::test::chaos {
 namespace {
 
-/// A part of it, and some besides: heaps are never quite still.
-constexpr long long kMoreOfMemory = 10, kMoreKilobytes = 4096;
+/// A tenth, and some besides: heaps are never quite still.
+constexpr long long kPartOfMemory = 10, kMoreKilobytes = 4096;
 constexpr long long kMoreDescriptors = 8, kMoreThreads = 4;
 
 long long entries(const std::string& folder, std::error_code& error) {
@@ -54,7 +54,7 @@ std::optional<Ageing> ageing(std::span<const Used> samples) {
 std::string growth(const Ageing& ageing) {
   const auto& [young, old] = ageing;
   std::string grew;
-  if (old.kilobytes > young.kilobytes + young.kilobytes / kMoreOfMemory + kMoreKilobytes) {
+  if (old.kilobytes > young.kilobytes + young.kilobytes / kPartOfMemory + kMoreKilobytes) {
     grew += ", memory from " + from_to(young.kilobytes, old.kilobytes, "kB");
   }
   if (old.descriptors > young.descriptors + kMoreDescriptors) {

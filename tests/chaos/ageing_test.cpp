@@ -52,9 +52,9 @@ TEST(Ageing, FewSamplesSayNothing) {
 TEST(Ageing, AProcessIsSeenToUseMore) {
   const Used before = used_by(getpid()).value();
   const std::vector<char> memory(std::size_t{64} << 20U, 'x');
-  std::promise<void> end;
-  const std::shared_future<void> until = end.get_future().share();
   std::vector<std::jthread> threads;
+  std::promise<void> end;  // which ends them, whatever happens here
+  const std::shared_future<void> until = end.get_future().share();
   std::vector<int> descriptors;
   for (int i = 0; i < 20; ++i) {
     threads.emplace_back([until] { until.wait(); });
