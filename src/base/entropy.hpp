@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The source of all randomness: ids and jitter.
+// What is never the same twice: chance, and numbers of owners and threads (the system's own ids are used again).
 #pragma once
 
 #include <cstdint>
@@ -11,5 +11,11 @@ std::uint32_t entropy();
 
 /// From 0 to below 1, without a system call each time: for jitter. Thread-safe.
 double random_share();
+
+/// A number that no earlier call in this process returned; starts at 1.
+std::uint64_t next_number() noexcept;
+
+/// A number for the calling thread that no other thread of this process ever had or will have.
+std::uint64_t this_thread_number() noexcept;
 
 }  // namespace holdfast::base

@@ -8,7 +8,7 @@
 #include <holdfast/hold.hpp>
 #include <holdfast/lock.hpp>
 
-#include "base/ids.hpp"
+#include "base/entropy.hpp"
 #include "base/text.hpp"
 #include "face/parts.hpp"
 #include "face/queries.hpp"

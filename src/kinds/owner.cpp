@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/entropy.hpp"
+
 namespace holdfast::wire {
 namespace {
 
@@ -14,6 +16,21 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 }  // namespace
+
+std::string make_uuid(unsigned version) {
+  const char* digits = "0123456789abcdef";
+  std::string out;
+  out.reserve(36);
+  for (int i = 0; i < 16; ++i) {
+    unsigned byte = base::entropy() & 0xffU;
+    if (i == 6) byte = (byte & 0x0fU) | (version << 4U);
+    if (i == 8) byte = (byte & 0x3fU) | 0x80U;  // variant 1
+    if (i == 4 || i == 6 || i == 8 || i == 10) out += '-';
+    out += digits[byte >> 4U];
+    out += digits[byte & 0xfU];
+  }
+  return out;
+}
 
 bool is_uuid(std::string_view text) {
   if (text.size() != kUuid) return false;

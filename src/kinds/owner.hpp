@@ -25,6 +25,10 @@ struct Owner {
   friend bool operator==(const Owner&, const Owner&) = default;
 };
 
+/// A UUID of this version, lower case with hyphens, from the system's random source: 4 means random, 8 means that its
+/// maker defines the meaning.
+std::string make_uuid(unsigned version = 4);
+
 /// True for text of the shape of a UUID, of any version.
 bool is_uuid(std::string_view text);
 

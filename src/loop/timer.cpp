@@ -2,6 +2,7 @@
 #include "loop/timer.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -24,16 +25,17 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
 
   /// One handler at a time, since there is memory for one: a wait that is cut short is restarted when its handler runs.
   void wait_until(base::TimePoint time) noexcept {
-    if (time >= wanted && state == State::waiting) return;
-    wanted = std::min(time, wanted);
+    if (wanted && time >= *wanted && state == State::waiting) return;
+    wanted = wanted ? std::min(time, *wanted) : time;
     if (state == State::waiting) timer.cancel();
     if (state == State::idle) try_to_begin();
   }
   void begin() {
-    timer.expires_at(wanted);
+    const base::TimePoint until = wanted.value_or(base::TimePoint::max());
+    timer.expires_at(until);
     timer.async_wait(in_slot(slot, [self = shared_from_this()](boost::system::error_code) { self->on_wait(); }));
     state = State::waiting;
-    tell_watch(wanted);
+    tell_watch(until);
   }
   /// Fails at worst if the host has got another timer of ours since the latest wait; then setting the next time starts
   /// it.
@@ -53,11 +55,11 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
       ~GoOn() {
         if (shared.state == State::over) return;
         shared.state = State::idle;
-        if (!shared.stopped || shared.wanted != base::TimePoint::max()) shared.try_to_begin();
+        if (shared.wanted) shared.try_to_begin();
       }
     };
     const GoOn at_the_end{*this};
-    if (wanted > base::Clock::now()) return;
+    if (!wanted || *wanted > base::Clock::now()) return;
     wanted = base::TimePoint::max();
     on_time();
   }
@@ -70,8 +72,7 @@ struct Timer::Shared : std::enable_shared_from_this<Timer::Shared> {
   std::weak_ptr<void> owner;
   bool has_owner = false;
   State state = State::made;
-  bool stopped = false;
-  base::TimePoint wanted = base::TimePoint::max();
+  std::optional<base::TimePoint> wanted = base::TimePoint::max();  // none: it rests
 };
 
 Timer::Timer(const boost::asio::any_io_executor& executor, std::function<void()> on_time)
@@ -92,8 +93,7 @@ void Timer::start(std::weak_ptr<void> owner) {
 void Timer::wait_until(base::TimePoint time) noexcept { shared_->wait_until(time); }
 
 void Timer::rest() noexcept {
-  shared_->stopped = true;
-  shared_->wanted = base::TimePoint::max();
+  shared_->wanted.reset();
   shared_->timer.cancel();
 }
 

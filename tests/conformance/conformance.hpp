@@ -106,7 +106,8 @@ bool after_unlock(Predicate&& predicate) {
 }
 
 /// Leases are lowered to one second, as far as a case does not say otherwise. The safety poll is put off to a minute,
-/// so that a wake-up that gets lost is seen as a test that takes too long.
+/// so that a wake-up that gets lost is seen as a test that takes too long. A release waits for its reply as long as a
+/// machine may stand still.
 class Conformance : public ::testing::TestWithParam<Setting> {
  protected:
   static constexpr milliseconds kLease{1000};
@@ -172,8 +173,8 @@ class Conformance : public ::testing::TestWithParam<Setting> {
   Site site;
 
  private:
-  std::map<std::string, std::string> settings_{{"lease_ms", std::to_string(kLease.count())},
-                                               {"safety_poll_ms", "60000"}};
+  std::map<std::string, std::string> settings_{
+      {"lease_ms", std::to_string(kLease.count())}, {"safety_poll_ms", "60000"}, {"release_timeout_ms", "30000"}};
   std::vector<std::unique_ptr<Taker>> takers_;
   std::deque<Party> parties_;
 };

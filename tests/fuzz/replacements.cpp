@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "base/entropy.hpp"
-#include "base/ids.hpp"
 #include "fuzz/stage.hpp"
 #include "loop/timer.hpp"
 #include "redis/connection/dialer.hpp"

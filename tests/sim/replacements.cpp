@@ -2,7 +2,6 @@
 // What the library is linked with instead of its own clock, chance and numbers. The linker takes these definitions, and
 // never looks at the files of the library that have the others.
 #include "base/entropy.hpp"
-#include "base/ids.hpp"
 #include "sim/process.hpp"
 #include "sim/world.hpp"
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/ids.hpp"
+#include "kinds/owner.hpp"
 #include "support/cluster_wait.hpp"
 #include "support/server_program.hpp"
 
@@ -29,7 +29,7 @@ const char* to_string(Failover how) {
   return "TAKEOVER";
 }
 
-Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), secret_(base::make_uuid()) {
+Cluster::Cluster(ClusterOptions options) : options_(std::move(options)), secret_(wire::make_uuid()) {
   if (options_.tls) certificates_ = Certificates::make(folder_.path() / "tls", "DNS:localhost,IP:127.0.0.1");
   const auto primaries = static_cast<int>(options_.primaries);
   for (int i = 0; i < primaries; ++i) {

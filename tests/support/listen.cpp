@@ -12,8 +12,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "base/ids.hpp"
 #include "base/text.hpp"
+#include "kinds/owner.hpp"
 #include "support/monitor_line.hpp"
 #include "support/spawn.hpp"
 
@@ -133,7 +133,7 @@ std::string text_of(const redisReply& reply) { return {reply.str, static_cast<st
 
 /// In the slot of the others, if they are sharded.
 std::string make_mark_channel(const std::vector<std::string>& channels, Heard heard) {
-  std::string channel = kMark + base::make_uuid();
+  std::string channel = kMark + wire::make_uuid();
   if (heard == Heard::plain) return channel;
   const std::string& first = channels.at(0);
   const std::size_t brace = first.find('{');
@@ -174,7 +174,7 @@ struct Subscriber::State {
 
   void settle() {
     const std::lock_guard guard(settling);
-    const std::string mark = base::make_uuid();
+    const std::string mark = wire::make_uuid();
     raw.command(tell, mark_channel, mark);
     found.wait_for_mark(mark);
   }
@@ -208,7 +208,7 @@ void Subscriber::clear() {
 
 struct Monitor::State {
   explicit State(const RedisServer& server)
-      : own_marks(kMark + base::make_uuid() + ":"),
+      : own_marks(kMark + wire::make_uuid() + ":"),
         raw(server),
         listener(server, {"MONITOR"}, [this](const redisReply& reply) {
           MonitorLine line = parse_monitor_line(text_of(reply));

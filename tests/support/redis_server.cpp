@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "base/ids.hpp"
+#include "kinds/owner.hpp"
 #include "support/raw.hpp"
 #include "support/server_program.hpp"
 
@@ -94,7 +94,7 @@ RedisServer::RedisServer(ServerOptions options)
   }
   if (!options_.users.empty()) {
     admin_user_ = "support";
-    admin_password_ = base::make_uuid();
+    admin_password_ = wire::make_uuid();
   }
   if (options_.replica_of != nullptr && options_.replica_of->options_.listen != Listen::tcp) {
     throw std::logic_error("a replica needs a primary that listens on tcp");

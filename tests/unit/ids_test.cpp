@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Identities: shaped as on the wire, never given twice.
-#include "base/ids.hpp"
-
 #include <mutex>
 #include <set>
 #include <string>
@@ -11,22 +9,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/entropy.hpp"
+#include "kinds/owner.hpp"
+
 namespace holdfast::base::ids_test {
 namespace {
 
 TEST(Uuid, IsOfVersion4InLowerCaseWithHyphens) {
   const std::string shape = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
-  for (int i = 0; i < 200; ++i) EXPECT_THAT(make_uuid(), testing::MatchesRegex(shape));
+  for (int i = 0; i < 200; ++i) EXPECT_THAT(wire::make_uuid(), testing::MatchesRegex(shape));
 }
 
 TEST(Uuid, IsOfAnotherVersionIfAskedFor) {
   const std::string shape = "[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
-  for (int i = 0; i < 200; ++i) EXPECT_THAT(make_uuid(8), testing::MatchesRegex(shape));
+  for (int i = 0; i < 200; ++i) EXPECT_THAT(wire::make_uuid(8), testing::MatchesRegex(shape));
 }
 
 TEST(Uuid, IsNeverTheSameTwice) {
   std::set<std::string> seen;
-  for (int i = 0; i < 5000; ++i) EXPECT_TRUE(seen.insert(make_uuid()).second);
+  for (int i = 0; i < 5000; ++i) EXPECT_TRUE(seen.insert(wire::make_uuid()).second);
 }
 
 TEST(Uuid, HasEveryDigitInEveryFreePlace) {
@@ -35,7 +36,7 @@ TEST(Uuid, HasEveryDigitInEveryFreePlace) {
   constexpr int kDraws = 2000;
   std::vector<std::set<char>> digits(36);
   for (int i = 0; i < kDraws; ++i) {
-    const std::string uuid = make_uuid();
+    const std::string uuid = wire::make_uuid();
     for (std::size_t place = 0; place < digits.size(); ++place) digits[place].insert(uuid.at(place));
   }
   for (std::size_t place = 0; place < digits.size(); ++place) {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/ids.hpp"
+#include "base/entropy.hpp"
 #include "kinds/calls.hpp"
 #include "kinds/lock.hpp"
 #include "kinds/owner.hpp"
@@ -75,7 +75,7 @@ TEST(LooksLikeOwner, AcceptsWhatRedissonAndHoldfastWrite) {
   EXPECT_TRUE(looks_like_owner(kUuid + ":-1")) << "a number that a caller of an asynchronous method made up";
   EXPECT_TRUE(looks_like_owner(kUuid + ":18446744073709551615"));
   EXPECT_TRUE(looks_like_owner("376FE4AA-10EA-4E60-B8ED-A49082E92014:1"));
-  EXPECT_TRUE(looks_like_owner(base::make_uuid() + ":" + std::to_string(base::next_number())));
+  EXPECT_TRUE(looks_like_owner(wire::make_uuid() + ":" + std::to_string(base::next_number())));
 }
 
 TEST(LooksLikeHolder, AcceptsWhatNodeRedissonWritesToo) {
@@ -122,8 +122,8 @@ TEST(LooksLikeOwner, NoticesEveryWrongCharacterOfTheUuid) {
 }
 
 TEST(NamedClient, HasAUuidOfVersion8) {
-  EXPECT_TRUE(is_named_client(base::make_uuid(8)));
-  EXPECT_FALSE(is_named_client(base::make_uuid())) << "as Redisson's";
+  EXPECT_TRUE(is_named_client(wire::make_uuid(8)));
+  EXPECT_FALSE(is_named_client(wire::make_uuid())) << "as Redisson's";
   EXPECT_FALSE(is_named_client(""));
   EXPECT_FALSE(is_named_client(kUuid + ":8"));
   EXPECT_EQ(client_of(kUuid + ":57"), kUuid);

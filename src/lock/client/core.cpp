@@ -72,6 +72,7 @@ bool Core::begin_close(std::function<void()>& done) {
 }
 
 void Core::end() {
+  runtime_.stop_taking();
   targets_->let_go();
   watchdog_.stop();
   late_releases_.stop();

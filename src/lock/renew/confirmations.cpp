@@ -236,7 +236,7 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
     decided = level.commit.take_under_way();
   }
   tell_or_go_elsewhere(level, std::move(decided));
-  if (stopped_) return;
+  if (runtime_.over()) return;
   go_on(level);
   level.alarm.set_by(level.commit.due());
 }
@@ -244,7 +244,7 @@ void Confirmations::on_result(Level& level, const GroupCommit::Batch& batch, con
 void Confirmations::tell_or_go_elsewhere(Level& level, Confirms decided) noexcept {
   for (auto next = decided.begin(); next != decided.end();) {
     const auto here = next++;
-    if (!here->found.elsewhere || here->taken || stopped_) continue;
+    if (!here->found.elsewhere || here->taken || runtime_.over()) continue;
     try {
       ask_elsewhere(level, std::move(*here));
     } catch (...) {
@@ -280,7 +280,6 @@ void Confirmations::on_alarm(Level& level) noexcept {
 }
 
 void Confirmations::stop() {
-  stopped_ = true;
   for (const auto& level : levels_) {
     level->alarm.cancel();
     tell(level->commit.take_all());
@@ -288,7 +287,6 @@ void Confirmations::stop() {
 }
 
 void Confirmations::drop_all() noexcept {
-  stopped_ = true;
   for (const auto& level : levels_) level->commit.take_all();
 }
 

@@ -88,7 +88,6 @@ class Confirmations {
   Runtime& runtime_;
   std::vector<std::unique_ptr<AckServer>> servers_;
   std::vector<std::unique_ptr<Level>> levels_;
-  bool stopped_ = false;
   std::atomic<std::uint32_t> era_{1};
   using EraOfSlots = std::array<std::atomic<std::uint32_t>, redis::cluster::kSlots>;
   const std::unique_ptr<EraOfSlots> slots_;  // in a cluster: how often each one has had another primary, perhaps

@@ -126,7 +126,7 @@ KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard)
 // ---- what is watched ----
 
 void KeyWatch::add(Entry entry) {
-  if (stopped_ || state_ == State::refused) return;
+  if (runtime_.over() || state_ == State::refused) return;
   lane();  // from here on there is one
   const std::uint16_t slot = runtime_.router().slot_of(entry.key);
   const WatchedKeys::Index added =
@@ -164,7 +164,6 @@ std::shared_ptr<Tenancy> KeyWatch::hold_of(WatchedKeys::Index key) {
 }
 
 void KeyWatch::stop() {
-  stopped_ = true;
   alarm_.cancel();
   due_.clear();
   keys_.clear();
@@ -185,7 +184,7 @@ void KeyWatch::on_connected() {
 
 /// Over RESP2 a server accepts the command, and reports nothing on this connection.
 void KeyWatch::on_tracked(const redis::Result& result) {
-  if (stopped_ || result.delivery != redis::Delivery::answered) return;  // the next connection asks again
+  if (runtime_.over() || result.delivery != redis::Delivery::answered) return;  // the next connection asks again
   if (result.replies.front().is_error() || lane().speaks_resp2()) {
     state_ = State::refused;
     keys_.clear();
@@ -268,7 +267,7 @@ void KeyWatch::ask() noexcept {
 }
 
 void KeyWatch::try_to_ask() {
-  if (stopped_ || under_way_ || state_ != State::on) return;
+  if (runtime_.over() || under_way_ || state_ != State::on) return;
   const TimePoint now = Clock::now();
   std::vector<Asked> asked;
   std::vector<base::Command> commands;
@@ -312,7 +311,7 @@ std::vector<base::Command> KeyWatch::take_due(std::vector<Asked>& asked, TimePoi
 }
 
 void KeyWatch::on_reply(const std::vector<Asked>& asked, const redis::Result& result) {
-  if (stopped_) return;
+  if (runtime_.over()) return;
   const TimePoint now = Clock::now();
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const std::shared_ptr<Tenancy> hold = hold_of(asked[i].key);
@@ -424,7 +423,7 @@ void KeyWatch::ask_main(const Doubt& doubt) {
                 [this, keep = runtime_.keep_alive(), key = doubt.key, weak = std::weak_ptr(doubt.hold),
                  spare = doubt.spare, owner = std::move(owner)](const redis::Result& result) {
                   const std::shared_ptr<Tenancy> hold = weak.lock();
-                  if (stopped_ || !hold) return;
+                  if (runtime_.over() || !hold) return;
                   if (read(result, 0, hold->target()->plan(), owner) != Said::not_ours) return;
                   if (owner.ask != hold->ask() || hold->is_being_shared()) return;
                   if (!remove(key, *hold) || (spare && spare->fetch_sub(1) > 0)) return;
@@ -443,7 +442,7 @@ bool KeyWatch::remove(const std::string& key, const Tenancy& hold) {
 // ---- those of all servers ----
 
 void LossWatch::watch(KeyWatch::Entry entry) {
-  if (stopped_ || !runtime_.config().loss_notice) return;
+  if (runtime_.over() || !runtime_.config().loss_notice) return;
   of(runtime_.router().shard_of(entry.key)).add(std::move(entry));
 }
 
@@ -472,7 +471,6 @@ void LossWatch::on_moved(const redis::cluster::SlotSet& slots) {
 }
 
 void LossWatch::stop() {
-  stopped_ = true;
   for (auto& [shard, keys] : by_shard_) keys.stop();
 }
 

@@ -151,7 +151,6 @@ class KeyWatch {
   bool under_way_ = false;                            // a batch of them was sent
   TimePoint next_batch_{};
   std::optional<Loop::Attended> attended_;  // as long as looks are to come, so that no step waits for a caller
-  bool stopped_ = false;
 
   // Renewals.
   bool connected_ = false;
@@ -209,7 +208,6 @@ class LossWatch {
 
   Runtime& runtime_;
   std::map<redis::Shard*, KeyWatch> by_shard_;
-  bool stopped_ = false;
 };
 
 }  // namespace holdfast::engine

@@ -56,7 +56,7 @@ TimePoint Watchdog::look_at_deadlines() noexcept {
 }
 
 void Watchdog::set_alarm() noexcept {
-  if (stopped_) return;
+  if (runtime_.over()) return;
   if (const std::optional<TimePoint> next = armed_.earlier_alarm()) alarm_.set(*next);
 }
 
@@ -423,7 +423,6 @@ std::optional<Duration> Watchdog::lowest_validity() const {
 }
 
 void Watchdog::stop() {
-  stopped_ = true;
   alarm_.cancel();
   loss_watch_.stop();
   confirmations_.stop();

@@ -120,7 +120,6 @@ class Watchdog final {
   ArmedHolds armed_;
   timing::Alarm alarm_;  // on the loop
   const std::shared_ptr<LookNow> look_now_;
-  bool stopped_ = false;  // on the loop
 };
 
 }  // namespace holdfast::engine

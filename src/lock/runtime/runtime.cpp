@@ -2,12 +2,17 @@
 #include "lock/runtime/runtime.hpp"
 
 #include <array>
+#include <chrono>
+#include <functional>
+#include <optional>
 #include <stdexcept>
+#include <string>
 #include <unistd.h>
+#include <utility>
 
 #include <holdfast/error.hpp>
 
-#include "base/ids.hpp"
+#include "base/entropy.hpp"
 #include "base/location.hpp"
 #include "kinds/connection_name.hpp"
 #include "kinds/server_calls.hpp"
@@ -41,6 +46,80 @@ std::vector<std::pair<std::string, bool>> Links::all() const {
   return out;
 }
 
+// ---- what its server is ----
+
+namespace {
+
+/// How long a list of connections is reused.
+constexpr std::chrono::seconds kFresh{1};
+
+}  // namespace
+
+void KnownConnections::ask(Done done) {
+  if (base::Clock::now() < known_at_ + kFresh) return done(connections_, false);
+  waiting_.push_back(std::move(done));
+  if (waiting_.size() > 1) return;
+  ask_server(wire::count_connections(), [this](const redis::Result& result) {
+    const bool few = !result.replies.empty() && wire::are_few_connections(result.replies.front());
+    if (few) return ask_list();
+    tell(nullptr);
+  });
+}
+
+void KnownConnections::ask_server(base::Command command, redis::Lane::Handler handler) {
+  redis::Request request = redis::Request::of(std::move(command), command_timeout_);
+  request.here = true;
+  shard_.send(std::move(request), std::move(handler));
+}
+
+void KnownConnections::ask_list() {
+  ask_server(wire::list_connections(), [this](const redis::Result& result) {
+    std::optional<wire::Connections> list;
+    if (!result.replies.empty()) list = wire::decode_connections(result.replies.front());
+    tell(list ? std::make_shared<const wire::Connections>(std::move(*list)) : nullptr);
+  });
+}
+
+void KnownConnections::tell(List connections) {
+  connections_ = std::move(connections);
+  known_at_ = base::Clock::now();
+  bool first = true;
+  for (const Done& done : std::exchange(waiting_, {})) {
+    done(connections_, std::exchange(first, false));
+  }
+}
+
+bool Identity::want() {
+  wanted_.store(true);
+  return router_.server() == 0;
+}
+
+void Identity::ask(std::shared_ptr<void> client) {
+  redis::Shard* const only = router_.only_shard();
+  if (only != nullptr && only->server() == 0 && under_way_ == 0) send(*only, std::move(client));
+}
+
+void Identity::on_connected(redis::Shard& shard, std::shared_ptr<void> client) {
+  if (wanted_.load() && router_.only_shard() != nullptr) send(shard, std::move(client));
+}
+
+/// If there is no connection yet, the new connection asks again.
+void Identity::send(redis::Shard& shard, std::shared_ptr<void> client) {
+  ++under_way_;
+  shard.send(redis::Request::of(wire::server_info(), timeout_),
+             [this, &shard, client = std::move(client)](const redis::Result& result) {
+               --under_way_;
+               if (result.delivery != redis::Delivery::answered) return;
+               const std::string run_id = wire::decode_run_id(result.replies.front());
+               shard.identify(run_id.empty() ? redis::kNameless : std::hash<std::string>()(run_id));
+               waited_for();
+             });
+}
+
+bool Identity::to_be_waited_for() const { return !waited_for_.load() && router_.server() == 0; }
+
+// ---- the client ----
+
 namespace {
 
 Config prepare(Config config) {
@@ -50,7 +129,7 @@ Config prepare(Config config) {
 }
 
 /// The UUID's version says whether the client's connections have names.
-std::string make_id(const Config& config) { return base::make_uuid(config.client_name.empty() ? 4 : 8); }
+std::string make_id(const Config& config) { return wire::make_uuid(config.client_name.empty() ? 4 : 8); }
 
 /// The settings of the connection, with a full name that identifies the client.
 Config with_full_name(Config config, const std::string& id) {
@@ -230,7 +309,6 @@ Runtime::Admission Runtime::admit() {
 
 // ---- the end ----
 
-/// Requests posted before this are answered by the lane, as the loop runs out of work.
 void Runtime::stop_taking() {
   const base::Guard guard(over_mutex_);
   life_ = Life::over;
@@ -238,7 +316,6 @@ void Runtime::stop_taking() {
 
 void Runtime::stop_work() {
   router_->close();
-  stop_taking();
   loop_->schedule().close();
 }
 

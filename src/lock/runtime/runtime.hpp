@@ -19,9 +19,9 @@
 #include "base/fork_guard.hpp"
 #include "base/guarded.hpp"
 #include "base/resp.hpp"
+#include "kinds/connection_name.hpp"
 #include "kinds/owner.hpp"
 #include "lock/decide/lease.hpp"
-#include "lock/runtime/identity.hpp"
 #include "lock/runtime/pending.hpp"
 #include "lock/runtime/reporter.hpp"
 #include "loop/loop.hpp"
@@ -66,6 +66,55 @@ class Links {
   std::map<const redis::Shard*, std::pair<std::string, bool>> links_ HOLDFAST_GUARDED_BY(mutex_);
 };
 
+/// The connections to a server, for the texts of errors. The connections of one server, if it has few, listed once for
+/// all queries within a second. Its cluster may have other servers. On the loop.
+class KnownConnections {
+ public:
+  using List = std::shared_ptr<const wire::Connections>;
+  /// `fresh`: the server was asked after the call. Null: not reported, or too many.
+  using Done = std::function<void(const List&, bool fresh)>;
+
+  KnownConnections(redis::Shard& shard, base::Duration command_timeout)
+      : shard_(shard), command_timeout_(command_timeout) {}
+  void ask(Done done);
+
+ private:
+  void ask_server(base::Command command, redis::Lane::Handler handler);
+  void ask_list();
+  void tell(List connections);
+
+  redis::Shard& shard_;
+  const base::Duration command_timeout_;
+  std::vector<Done> waiting_;  // while the server is being asked
+  List connections_;
+  base::TimePoint known_at_{};
+};
+
+/// From any thread, unless stated otherwise. See redis::Router::server().
+class Identity {
+ public:
+  Identity(redis::Router& router, base::Duration timeout) : router_(router), timeout_(timeout) {}
+
+  /// From now on the server is asked at each new connection. True: it is not known yet, so ask() now.
+  bool want();
+  /// Unless it is known, or has been asked. `client` is kept until there is an answer. On the loop.
+  void ask(std::shared_ptr<void> client);
+  /// On the loop, before waiting requests are sent.
+  void on_connected(redis::Shard& shard, std::shared_ptr<void> client);
+  /// Whether a group must wait until it is known: only once, or a server that is down would delay every group again.
+  bool to_be_waited_for() const;
+  void waited_for() { waited_for_.store(true); }
+
+ private:
+  void send(redis::Shard& shard, std::shared_ptr<void> client);
+
+  redis::Router& router_;
+  const base::Duration timeout_;
+  std::atomic<bool> wanted_{false};
+  std::atomic<bool> waited_for_{false};
+  int under_way_ = 0;  // on the loop
+};
+
 class OwnLoop;
 
 /// How far a client is on its way to its end.
@@ -88,7 +137,9 @@ class Runtime : private redis::ServerEvents {
 
   /// Starts the threads, and connects. A guest's handlers keep `client` alive. Throws Error(exhausted).
   void start(std::weak_ptr<void> client);
-  /// Closes the connection, rings the alarms of pauses and queries at once, and accepts nothing more. On the loop.
+  /// It is over: accepts nothing more. What was handed to it before is answered, as the loop runs out of work.
+  void stop_taking();
+  /// Afterwards: closes the connection, and rings the alarms of pauses and queries at once. On the loop.
   void stop_work();
   /// Ends the client's own threads, after the loop's remaining work, for kRunOut at most. Not on the loop.
   void stop_threads();
@@ -196,7 +247,6 @@ class Runtime : private redis::ServerEvents {
   void side_disconnected(redis::Shard& shard, redis::Side side) override { events_.side_disconnected(shard, side); }
   void invalidated(redis::Shard& shard, const base::Reply& keys) override { events_.invalidated(shard, keys); }
   void moved(const redis::cluster::SlotSet& slots) override { events_.moved(slots); }
-  void stop_taking();
 
   const base::ForkGuard fork_guard_;
   const Config config_;

@@ -129,7 +129,7 @@ std::vector<std::shared_ptr<Target>> Targets::in(const redis::cluster::SlotSet& 
 
 void Targets::keep(std::shared_ptr<KeyTarget> target) noexcept {
   const base::Guard guard(mutex_);
-  if (over_ || std::exchange(target->staying_, true)) return;
+  if (runtime_.over() || std::exchange(target->staying_, true)) return;
   std::shared_ptr<KeyTarget>& place = kept_[next_kept_];
   next_kept_ = (next_kept_ + 1) % kMostKept;
   target.swap(place);  // the one that goes may strike itself off, so after the mutex
@@ -156,7 +156,6 @@ void Targets::wake_unions(const KeyTarget& part) noexcept {
 void Targets::let_go() noexcept {
   std::array<std::shared_ptr<KeyTarget>, kMostKept> kept;
   const base::Guard guard(mutex_);
-  over_ = true;
   kept.swap(kept_);
 }
 

@@ -100,7 +100,6 @@ class Targets : public boost::intrusive_ref_counter<Targets> {
   std::vector<std::weak_ptr<Target>> unions_ HOLDFAST_GUARDED_BY(mutex_);  // of kinds with Plan::each
   std::atomic<bool> has_unions_{false};                                    // there is one, perhaps gone
   std::size_t next_kept_ HOLDFAST_GUARDED_BY(mutex_) = 0;
-  bool over_ HOLDFAST_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace holdfast::engine

@@ -21,7 +21,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   Op(Request&& what, ResultHandler&& whom) : request(std::move(what)), handler(std::move(whom)) {}
 
   Request request;
-  ResultHandler handler;
+  ResultHandler handler;  // null: it has run, or nobody waits for the reply
   ReplyBuilder builder;
   ReplyLimits left = request.most;  // for the replies that are still to come
   std::size_t asks = 0;             // replies to ASKING that come before the SSUBSCRIBE's confirmations
@@ -31,7 +31,6 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   base::TimePoint deadline{};
   std::list<std::shared_ptr<Op>>::iterator waiting;  // valid while at the gate
   bool at_gate = false;
-  bool finished = false;                // the handler has run
   bool leaving = false;                 // an UNSUBSCRIBE goes first, not a SUBSCRIBE
   bool leaving_sharded = false;         // SUNSUBSCRIBEs go first; only the reply to the command behind them is no error
   std::size_t unconfirmed = 0;          // channels of the SUBSCRIBE or UNSUBSCRIBE that goes first
@@ -43,6 +42,7 @@ struct Op : boost::intrusive::set_base_hook<boost::intrusive::link_mode<boost::i
   std::vector<std::size_t> resent;    // the commands resent with their script's text; none: nothing was resent
   std::vector<base::Reply> answered;  // meanwhile, the first replies
 
+  bool finished() const { return handler == nullptr; }
   bool asking() const { return asks > 0 && unconfirmed == 0; }
   bool lacks_confirmations() const { return unconfirmed + unconfirmed_sharded > 0; }
   friend bool operator<(const Op& a, const Op& b) { return a.deadline < b.deadline; }

@@ -185,14 +185,12 @@ void Pipeline::send_login(const std::vector<base::Command>& commands) {
 
 void Pipeline::send_auth(const base::Command& command) {
   auth_ = std::make_shared<Op>(Request{}, ResultHandler{});
-  auth_->finished = true;  // it has no handler; only the connection waits for it
   encode(connection_.out(), command, false);
   expect(auth_, 1);
 }
 
 void Pipeline::ping() {
   const auto op = std::make_shared<Op>(Request{}, ResultHandler{});
-  op->finished = true;  // it has no handler
   encode(connection_.out(), {{"PING"}}, false);
   expect(op, 1);
 }
@@ -232,7 +230,7 @@ void Pipeline::on_reply(const ReplyLimits& length) {
   } else {
     connection_.leave_if_demoted(op->builder.replies);
   }
-  if (!op->finished) on_done(op);
+  if (!op->finished()) on_done(op);
   if (in_flight_.empty()) connection_.on_idle();
 }
 
@@ -256,7 +254,7 @@ void Pipeline::on_done(const OpPtr& op) {
 
 void Pipeline::misdirect(const OpPtr& op, Result result) noexcept {
   part_with(*op, result);
-  Misdirected misdirected{std::move(op->request), std::move(op->handler), op->deadline, std::move(result)};
+  Misdirected misdirected{std::move(op->request), std::exchange(op->handler, nullptr), op->deadline, std::move(result)};
   try {
     events_.misdirected(std::move(misdirected));
   } catch (...) {
@@ -276,14 +274,13 @@ void Pipeline::reroute() noexcept {
 void Pipeline::part_with(Op& op, Result& result) {
   leave_gate(op);
   op.unlink();
-  op.finished = true;
   result.sent_at = op.sent_at;
 }
 
 void Pipeline::finish(const OpPtr& op, Result result) noexcept {
   part_with(*op, result);
   const ResultHandler handler =
-      std::move(op->handler);  // destroyed now, with all that it owns, even if the reply is still to come
+      std::exchange(op->handler, nullptr);  // destroyed now, with all that it owns, even if the reply is still to come
   try {
     handler(std::move(result));
   } catch (...) {
@@ -337,7 +334,7 @@ void Pipeline::on_cut() {
 }
 
 void Pipeline::cut(const OpPtr& op) noexcept {
-  if (op->finished || op == login_) return;
+  if (op->finished() || op == login_) return;
   const std::string& cause = connection_.down().cause;
   Result result;
   try {
@@ -516,7 +513,6 @@ void Interlock::give_back_idle() {
   Subscriptions::Idle idle = subscriptions_.take_idle(Clock::now() - link_.config.timing.subscription_linger);
   if (idle.plain.empty() && idle.sharded.empty()) return;
   const std::shared_ptr<Op> op = idle.sharded.empty() ? leave(std::move(idle.plain)) : leave_sharded(idle);
-  op->finished = true;  // it has no handler
   encode(connection_.out(), op->request.commands.front(), false);
   link_.pipeline.expect(op, 1);
 }

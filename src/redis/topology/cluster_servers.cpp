@@ -298,7 +298,7 @@ void ClusterServers::doubt(const std::optional<NodeAddress>& about) {
 }
 
 void ClusterServers::carry_out(const Survey::Step& step) {
-  if (closed_) return;
+  if (detours_.closed()) return;
   survey_alarm_.set(step.due);  // first: the rest may call this again
   if (step.ask) ask(*step.ask);
   if (step.adopt) {
@@ -322,7 +322,7 @@ void ClusterServers::ask(const NodeAddress& address) {
 }
 
 void ClusterServers::on_reply(const NodeAddress& from, const Result& result) {
-  if (closed_) return;
+  if (detours_.closed()) return;
   ClusterNode* const node = map_.node(from);
   Survey::Step step;
   const bool answered = result.delivery == Delivery::answered;
@@ -372,19 +372,17 @@ void ClusterServers::recover() {
 }
 
 void ClusterServers::close() {
-  closed_ = true;
+  detours_.close();
   survey_alarm_.cancel();
   map_.cancel();
   map_.for_each_node([](ClusterNode& node) { node.shard.close(); });
   map_.nowhere().close();
-  detours_.close();
 }
 
 void ClusterServers::drop_all() {
-  closed_ = true;
+  detours_.drop_all();
   map_.for_each_node([](ClusterNode& node) { node.shard.drop_all(); });
   map_.nowhere().drop_all();
-  detours_.drop_all();
 }
 
 /// Input on any of them may be what a caller waits for.

@@ -51,6 +51,7 @@ class Detours {
   void close();
   /// Drops all requests without calling their handlers.
   void drop_all();
+  bool closed() const { return closed_; }  ///< By either.
 
   /// How many detours are taken without a pause; then the first pause, and the longest.
   static constexpr int kAtOnce = 3;
@@ -134,7 +135,6 @@ class ClusterServers final : public Router, private ServerEvents {
   bool publish_decided_;
   bool mapped_ = false;
   std::error_code problem_ = Errc::unreachable;  // of the latest node that gave no map
-  bool closed_ = false;
   std::vector<Shard*> unflushed_;
   system::SocketSet sockets_;  // one descriptor for each client of a cluster
 };
