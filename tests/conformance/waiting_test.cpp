@@ -87,7 +87,7 @@ TEST_P(Waiting, CancellingAroundTheSendNeverLeavesTheLockHeld) {
   // What was cancelled on its way may be on the server for a moment, but never longer than a lease. A query on the same
   // connection is answered behind all of that.
   static_cast<void>(a().is_locked("orders"));
-  EXPECT_TRUE(eventually([&] { return !site.exists("orders"); }, 2 * kLease));
+  EXPECT_TRUE(eventually([&] { return !site.exists("orders"); }, kLease + kPrompt));
   EXPECT_TRUE(stays_free("orders", 2 * kLease));
   EXPECT_TRUE(b().try_lock("orders"));
 }
