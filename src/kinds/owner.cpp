@@ -20,7 +20,7 @@ bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' 
 std::string make_uuid(unsigned version) {
   const char* digits = "0123456789abcdef";
   std::string out;
-  out.reserve(36);
+  out.reserve(kUuid);
   for (int i = 0; i < 16; ++i) {
     unsigned byte = base::entropy() & 0xffU;
     if (i == 6) byte = (byte & 0x0fU) | (version << 4U);

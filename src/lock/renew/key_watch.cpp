@@ -126,7 +126,7 @@ KeyWatch::KeyWatch(Runtime& runtime, redis::Shard& shard)
 // ---- what is watched ----
 
 void KeyWatch::add(Entry entry) {
-  if (runtime_.over() || state_ == State::refused) return;
+  if (state_ == State::refused) return;
   lane();  // from here on there is one
   const std::uint16_t slot = runtime_.router().slot_of(entry.key);
   const WatchedKeys::Index added =
