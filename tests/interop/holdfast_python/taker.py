@@ -275,7 +275,8 @@ class Rounds:
         """Asks for what is left."""
         called = clock()
         with contextlib.suppress(holdfast.HoldfastError):  # then nobody knows
-            self.write("left", name, called, clock(), await now(ask()))
+            left = await now(ask())
+            self.write("left", name, called, clock(), left)
 
     async def run(self):
         written = 0
