@@ -37,6 +37,11 @@ set(CPACK_HOLDFAST_SOURCE "${PROJECT_SOURCE_DIR}")
 set(CPACK_HOLDFAST_PACKAGE_tool holdfast)
 set(CPACK_HOLDFAST_PACKAGE_library "libholdfast${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
 set(CPACK_HOLDFAST_PACKAGE_development libholdfast-dev)
+# For another architecture (tools/package --for): the libraries that it has, and what dpkg knows of them.
+if(HOLDFAST_CROSS_ROOT)
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${HOLDFAST_CROSS_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}")
+  set(of_that_one "--admindir=${HOLDFAST_CROSS_ROOT}/var/lib/dpkg")
+endif()
 
 if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   set(CPACK_COMPONENTS_ALL library development)
@@ -47,7 +52,7 @@ if(holdfast_library_type STREQUAL "SHARED_LIBRARY")
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
   set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/debian/triggers")
-  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")
+  list(APPEND CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${PROJECT_BINARY_DIR}")
   set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "Holdfast is a C++ library for locks across machines. The holder of a lock is
 told when it loses it, and waiters are woken by a message. It shares its
 locks with Java's Redisson and with the plain locks of other languages.
@@ -105,7 +110,7 @@ elseif(HOLDFAST_TOOL)
   if(HOLDFAST_LEAN_TOOL)
     # What is loaded later is not seen there: the package that has it.
     file(REAL_PATH "${OPENSSL_SSL_LIBRARY}" openssl)
-    execute_process(COMMAND dpkg-query --search "${openssl}" OUTPUT_VARIABLE owner ERROR_QUIET)
+    execute_process(COMMAND dpkg-query ${of_that_one} --search "${openssl}" OUTPUT_VARIABLE owner ERROR_QUIET)
     string(REGEX MATCH "^[^:,]+" CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "${owner}")
   endif()
   set(CPACK_DEBIAN_TOOL_PACKAGE_SUGGESTS "redis-server | valkey-server")
