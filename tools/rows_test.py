@@ -52,6 +52,22 @@ class Lines(unittest.TestCase):
                          ["A1 has line 1 already"])
 
 
+class Bug:
+    def __init__(self, tests):
+        self.name, self.suite, self.tests = "never-free", "unit", tests
+
+
+class Filters(unittest.TestCase):
+    def test_that_select_something(self):
+        for tests in ["Lock.IsFree", "Lock.*", "*Lock.*:Lock.IsFree", "With/Lock.IsFree/*", "With/Lock.IsFree/7", "Lock/0.IsFree",
+                      "With/Lock.*"]:
+            self.assertEqual(list(rows.uncatchable([Bug(tests)], TESTS)), [], tests)
+
+    def test_that_select_nothing(self):
+        for tests in ["Lock.IsTaken", "unit.Lock.IsFree", "With/Lock.IsFree", "Lock.IsFree:With/Lock.IsFree"]:
+            self.assertEqual(len(list(rows.uncatchable([Bug(tests)], TESTS))), 1, tests)
+
+
 class Pages(unittest.TestCase):
     HEAD = "| can | what happens | seen by |\n| --- | :-- | --- |\n"
 

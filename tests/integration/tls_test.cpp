@@ -237,8 +237,13 @@ TEST_F(TlsWithClientCertificate, OutlivesNewOnesThatAreProvided) {
     raw.command("CONFIG", "SET", "tls-ca-cert-file", next.ca_file, "tls-cert-file", next.server_certificate_file,
                 "tls-key-file", next.server_key_file);
     raw.command("CLIENT", "KILL", "TYPE", "normal");
-    if (turn % 3 != 0) provided->set(read_all(next));
-    EXPECT_EQ(client.lock("other").acquire().release(), ReleaseOutcome::released) << "turn " << turn;
+    auto other = std::async(std::launch::async, [&] { return client.lock("other").acquire().release(); });
+    if (turn % 3 != 0) {
+      const int before = provided->calls;
+      EXPECT_TRUE(eventually([&] { return provided->calls > before; })) << "those before are refused meanwhile";
+      provided->set(read_all(next));
+    }
+    EXPECT_EQ(other.get(), ReleaseOutcome::released) << "turn " << turn;
   }
   provided->set({});
   raw.command("CLIENT", "KILL", "TYPE", "normal");
