@@ -13,6 +13,7 @@
 
 #include <holdfast/holdfast.hpp>
 
+#include "chaos/heartbeat.hpp"
 #include "support/shared_clock.hpp"
 
 namespace holdfast::test::chaos {
@@ -86,6 +87,7 @@ class Running {
     for (const std::string& each : ground_->left_out()) options_.say("left out: " + each);
     crew_.begin();
     began_ = SteadyClock::now();
+    Heartbeat heartbeat;
     {
       const std::jthread clients([&] { carry_out(plan, Track::clients); });
       const std::jthread servers([&] { carry_out(plan, Track::servers); });
@@ -96,6 +98,8 @@ class Running {
     result_.seconds = std::chrono::duration<double>(SteadyClock::now() - began_).count();
     result_.hangs.insert(result_.hangs.end(), end.hangs.begin(), end.hangs.end());
     look_for_what_is_taken();
+    story_.standstills = heartbeat.stop();
+    say_standstills();
     judge_it(end);
     return std::move(result_);
   }
@@ -132,6 +136,13 @@ class Running {
       const std::lock_guard guard(mutex_);
       result_.not_done.push_back(name + ": " + error.what());
     }
+  }
+
+  void say_standstills() const {
+    Microseconds longest = 0;
+    for (const Standstill& each : story_.standstills) longest = std::max(longest, each.ended - each.began);
+    options_.say("a processor of the machine stood still " + std::to_string(story_.standstills.size()) +
+                 " times, at most " + in_seconds(longest));
   }
 
   /// Of the clients' track, which is the only one to use the crew.

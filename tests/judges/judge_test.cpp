@@ -198,6 +198,7 @@ TEST(Story, IsWrittenAndReadAsItWas) {
   story.numbers = {{"x", 8}};
   story.permits["y"] = {.all = 3, .left = 2};
   story.safety_poll_wakes = 9;
+  story.standstills = {{3, 4}};
   story.faults = {flushed(10, 11)};
   story.faults[0].names = {"x"};
   story.faults[0].clients = {"a"};
@@ -213,6 +214,7 @@ TEST(Story, IsWrittenAndReadAsItWas) {
   EXPECT_EQ(read.permits.at("y").all, 3);
   EXPECT_EQ(read.permits.at("y").left, 2);
   EXPECT_EQ(read.safety_poll_wakes, 9);
+  EXPECT_EQ(read.standstills, story.standstills);
   ASSERT_EQ(read.faults.size(), 1U);
   const StruckFault& fault = read.faults[0];
   EXPECT_EQ(fault.kind, "FLUSHALL");
@@ -263,6 +265,16 @@ TEST(Waits, AWaitBeyondItsLimitIsFound) {
   second(story).wait = HeldOnce::kNoWait;
   second(story).called = -900'000;
   EXPECT_THAT(promises(story), IsEmpty()) << "without a limit it may wait for ever";
+}
+
+TEST(Waits, WhatTheMachineStoodStillCountsForNobody) {
+  Story story = two_holds();
+  story.history.failures = {{"b", "x", 0, 62'001, "timed out", "timed_out", 10'000}};
+  story.settings.allowance = 2'000;
+  story.standstills = {{0, 1}};
+  EXPECT_THAT(promises(story), IsEmpty());
+  story.standstills = {{62'001, 70'000}};
+  EXPECT_THAT(promises(story), ElementsAre("wait")) << "later";
 }
 
 TEST(Waits, ACallThatFailsHasTheSameLimit) {

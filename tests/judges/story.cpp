@@ -98,12 +98,14 @@ void write_story(const Story& story, const std::string& folder) {
   for (const auto& [name, each] : story.permits) {
     permits[name] = json::object{{"all", each.all}, {"left", each.left}, {"plain", each.plain}};
   }
-  json::array faults, others;
+  json::array faults, others, standstills;
   for (const StruckFault& each : story.faults) faults.push_back(written(each));
   for (const std::string& each : story.settings.others) others.emplace_back(each);
-  const json::object all{{"microseconds", times}, {"others", others},   {"split_votes", story.settings.split_votes},
-                         {"numbers", numbers},    {"permits", permits}, {"safety_poll_wakes", story.safety_poll_wakes},
-                         {"faults", faults}};
+  for (const Standstill& each : story.standstills) standstills.push_back(json::array{each.began, each.ended});
+  const json::object all{
+      {"microseconds", times}, {"others", others},          {"split_votes", story.settings.split_votes},
+      {"numbers", numbers},    {"permits", permits},        {"safety_poll_wakes", story.safety_poll_wakes},
+      {"faults", faults},      {"standstills", standstills}};
   std::ofstream out(std::filesystem::path(folder) / "story.json");
   out << json::serialize(all) << '\n';
   if (!out.flush()) throw std::runtime_error("cannot write story.json in " + folder);
@@ -130,6 +132,9 @@ Story read_story(const std::string& folder) {
   }
   story.safety_poll_wakes = all.at("safety_poll_wakes").to_number<long long>();
   for (const json::value& each : all.at("faults").as_array()) story.faults.push_back(read_fault(each.as_object()));
+  for (const json::value& each : all.at("standstills").as_array()) {
+    story.standstills.push_back({each.at(0).to_number<Microseconds>(), each.at(1).to_number<Microseconds>()});
+  }
   story.history = History::read(folder);
   return story;
 }

@@ -63,9 +63,16 @@ struct Permits {
   bool plain = false;
 };
 
+/// While one of the machine's processors did not run, though nobody had asked for that: whoever was on it stood still.
+struct Standstill {
+  Microseconds began = 0, ended = 0;
+  friend bool operator==(const Standstill&, const Standstill&) = default;
+};
+
 struct Story {
   History history;
   std::vector<StruckFault> faults;
+  std::vector<Standstill> standstills;  ///< One after another.
   StorySettings settings;
   /// What the files of numbers say in the end, by the name of the lock that guards them. May be left out.
   std::map<std::string, long long> numbers;

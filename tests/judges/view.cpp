@@ -56,6 +56,9 @@ Microseconds View::stood_still(Text client, Microseconds from, Microseconds to) 
     const Microseconds end = fault.ended == 0 ? to : std::min(fault.ended, to);
     sum += std::max<Microseconds>(0, end - std::max(fault.began, from));
   }
+  for (const Standstill& each : story_.standstills) {
+    sum += std::max<Microseconds>(0, std::min(each.ended, to) - std::max(each.began, from));
+  }
   return sum;
 }
 
