@@ -27,6 +27,8 @@ def arguments():
     parser.add_argument("--rounds", metavar="N", type=int, help="no more rounds than that")
     parser.add_argument("--only", metavar="NAMES", help="only these contestants, separated by commas")
     parser.add_argument("--report", action="store_true", help="make the page from the results there are")
+    parser.add_argument("--goals", action="store_true", help="measure nothing; say of each goal whether it is met, for each kind of machine")
+    parser.add_argument("--aside", action="store_true", help="the results of the page stay; these stand in its table of kinds of machine")
     parser.add_argument("--drivers", metavar="FOLDER", default="build/bench/drivers", help="where the drivers are")
     parser.add_argument("--out", metavar="FOLDER", default=".", help="write results and page below this folder")
     found = parser.parse_args()
@@ -46,7 +48,7 @@ def command_line(found):
     """How this was started, as one would type it."""
     words = [*(["--full"] if found.full else []), *([f"--most {found.most}"] if found.most else []),
              *([f"--rounds {found.rounds}"] if found.rounds else []),
-             *([f"--only {found.only}"] if found.only else []), *found.scenarios]
+             *([f"--only {found.only}"] if found.only else []), *(["--aside"] if found.aside else []), *found.scenarios]
     return " ".join(["./bench/run", *words])
 
 
@@ -71,16 +73,20 @@ def measure(found):
             "command": command_line(found), "date": date, "seconds": round(time.monotonic() - start, 1),
             "load_before": load, "load_after": machine.load(), "others_busy": watch.others_busy(),
             "machine": about, "versions": entrants.versions, "skipped": entrants.skipped, "commands": bench.commands,
-            "top_level": bench.top_level, "left_out": bench.left_out, "rounds": bench.rounds})
+            "top_level": bench.top_level, "left_out": bench.left_out, "rounds": bench.rounds}, found.aside)
 
 
 def main():
     found = arguments()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("bench: told to stop"))  # so that servers and drivers are ended
     os.chdir(ROOT)
+    if found.goals:
+        print(*report.goal_lines(results.by_kind(found.out, [*ALL, "crowd"])), sep="\n")
+        return
     if not found.report:
         measure(found)
-    report.write(found.out, results.read_all(found.out, ALL), results.read_all(found.out, ALL, ".earlier"))
+    report.write(found.out, results.read_all(found.out, ALL), results.read_all(found.out, ALL, ".earlier"),
+                 results.by_kind(found.out, ALL))
 
 
 main()

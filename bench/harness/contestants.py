@@ -5,6 +5,7 @@ import os
 from typing import NamedTuple
 
 FLOOR = "raw"
+SCRIPTS_FLOOR = "raw-scripts"
 HOLDFAST = "holdfast"
 PIPELINED = "holdfast-pipelined"
 SIMPLE = "holdfast-simple"
@@ -27,6 +28,7 @@ ALL = "abcdefgh"
 # The order of tables and legends. One that is not here takes part as well, after these.
 KNOWN = {
     FLOOR: Look("#495057"),
+    SCRIPTS_FLOOR: Look("#adb5bd", scenarios="a"),
     HOLDFAST: Look("#c92a2a", scenarios=ALL),
     PIPELINED: Look("#f76707"),
     SIMPLE: Look("#f0a500"),
@@ -62,8 +64,8 @@ def in_order(names):
 
 
 def peers(names):
-    """Those that are neither Holdfast nor the floor."""
-    return [name for name in names if name not in OURS and name != FLOOR]
+    """Those that are neither Holdfast nor a floor."""
+    return [name for name in names if name not in OURS and name not in (FLOOR, SCRIPTS_FLOOR)]
 
 
 def first_line(path):

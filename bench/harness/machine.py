@@ -80,12 +80,38 @@ def own_s():
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
+def wake_us(times=2000):
+    """What it takes to wake a process that sleeps in a read, with a write: two hand a byte to each other."""
+    there, back = os.pipe(), os.pipe()
+    other = os.fork()
+    if other == 0:
+        for _ in range(times):
+            os.read(there[0], 1)
+            os.write(back[1], b"x")
+        os._exit(0)
+    began = time.monotonic()
+    for _ in range(times):
+        os.write(there[1], b"x")
+        os.read(back[0], 1)
+    took = time.monotonic() - began
+    os.waitpid(other, 0)
+    for end in (*there, *back):
+        os.close(end)
+    return round(1e6 * took / times / 2, 1)
+
+
+def kind(about):
+    """What figures depend on most: those of another kind of machine, or server, are kept beside these."""
+    return f"{about['cpu']}, {about['cores']} cores{', virtual' if about['virtual'] else ''}; {about['server']}"
+
+
 def describe(root, server_version):
     memory_kb = field_of("/proc/meminfo", "MemTotal") or "0 kB"
     return {
         "cpu": field_of("/proc/cpuinfo", "model name") or platform.machine(),
         "cores": len(os.sched_getaffinity(0)),
         "virtual": virtual(),
+        "wake_us": wake_us(),
         "memory_gb": round(int(memory_kb.split()[0]) / 2**20, 1),
         "kernel": f"{platform.system()} {platform.release().split('-')[0]}",
         "server": server_version,

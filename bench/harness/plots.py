@@ -11,9 +11,9 @@ import matplotlib
 matplotlib.use("svg")
 from matplotlib import pyplot, ticker  # only after the choice above
 
-from contestants import OURS, in_order, look
+from contestants import FLOOR, OURS, SCRIPTS_FLOOR, in_order, look
 from sections import THIRDS
-from summaries import CEILING, PUSH_FLOOR
+from summaries import BESIDE, CEILING, PUSH_FLOOR
 from table import number
 
 INK = "#212529"
@@ -150,7 +150,7 @@ def pair_latency(summary):
 
 
 def pair_throughput(summary):
-    lines = {name: sorted((threads, figures["rate"].median) for threads, figures in cases.items())
+    lines = {name: sorted((threads, figures["rate"].median) for threads, figures in cases.items() if threads != BESIDE)
              for name, cases in summary.items() if name != CEILING}
     if not lines:
         return None
@@ -160,7 +160,7 @@ def pair_throughput(summary):
     for name in in_order(lines):
         ours = name in OURS
         axes.plot(*zip(*lines[name], strict=True), color=look(name).colour, marker="o", markersize=5 if ours else 3.5,
-                  linewidth=2.6 if ours else 1.4, linestyle="--" if name == "raw" else "-", zorder=3 if ours else 2)
+                  linewidth=2.6 if ours else 1.4, linestyle="--" if name in (FLOOR, SCRIPTS_FLOOR) else "-", zorder=3 if ours else 2)
     ends = {name: line[-1][1] for name, line in lines.items()}
     if CEILING in summary:
         ends[CEILING] = summary[CEILING][None]["rate"].median

@@ -3,7 +3,7 @@
 
 from contestants import OURS, REDISSON, in_order
 from goals import KIND_NAMES
-from summaries import CEILING, PUSH_FLOOR
+from summaries import BESIDE, CEILING, PUSH_FLOOR, callers
 from table import NOTHING, number, spread, table
 
 PAIR_COLUMNS = [("p50 µs", "p50"), ("p99 µs", "p99"), ("pairs/s", "rate"), ("server CPU µs/pair", "server_us"),
@@ -38,7 +38,8 @@ def pairs(result, summary):
     """Scenario a."""
     seconds = first_case(result, "pairs", "seconds") or 0
     yield (f"Each caller repeats take and release on a lock of its own, with nothing in between, for {seconds:.2g} s a "
-           "round. A caller is a thread, or a coroutine or what else the library's users have instead.")
+           "round. A caller is a thread, or a coroutine or what else the library's users have instead. `raw-scripts` sends "
+           "Holdfast's own two scripts, over a connection for each caller.")
     yield ""
     ceiling = summary.get(CEILING, {}).get(None)
     if ceiling:
@@ -51,10 +52,25 @@ def pairs(result, summary):
            f"of {result['machine']['cores']}.")
     yield ""
     columns = [*PAIR_COLUMNS, ("processors busy", "busy")]
-    for threads in sorted({count for figures in summary.values() for count in figures if count}):
+    for threads in callers(summary):
         yield from tabled(f"{threads} caller{'s' if threads > 1 else ''}", summary, columns,
                           lambda figures: figures.get(threads))
         yield ""
+    yield from beside_others(result, summary)
+
+
+def beside_others(result, summary):
+    """Scenario a, again."""
+    programs = next((entry["case"]["beside"] for entry in result["rounds"] if "beside" in entry["case"]), 0)
+    if not programs:
+        return
+    counts = callers(summary)
+    yield f"Beside {programs} programs that only compute, by turns with the rest: pairs a second, by the number of callers."
+    yield ""
+    rows = [[name_of(name), *(spread(figures.get(count, {}).get("rate")) for count in counts)]
+            for name in contestants_of(summary) if (figures := summary[name].get(BESIDE))]
+    yield from table(["", *map(str, counts)], rows)
+    yield ""
 
 
 def first_case(result, answer, field):
@@ -229,6 +245,38 @@ def few(result, summary):
 
 
 ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm, "g": kinds, "h": few}
+
+
+def crowd_rows(rows):
+    """Of bench/crowd; the floor is a message to all of them."""
+    for row in rows:
+        is_floor = row["kind"] == "floor"
+        yield [name_of(row["contestant"]), "" if is_floor else row["kind"], row["clients"],
+               "a message to all" if is_floor else f"{row['inside_ms']:g}", f"{row['took_ms']:.1f}",
+               "" if is_floor else f"{row['asked']:.1f}", "1" if is_floor else f"{row['messages']:.2f}", f"{row['cpu_ms']:.2f}",
+               row.get("grants", "")]
+
+
+def crowd_table(rows):
+    return table(["", "kind", "clients", "inside, ms", "from grant to grant, ms", "scripts to acquire, a grant",
+                  "messages, a grant", "server CPU, ms a grant", "grants"], crowd_rows(rows))
+
+
+def crowd_costs(result):
+    """What bench/crowd has measured."""
+    runs = sorted({(row["date"], row["commit"]) for row in result["rounds"]})
+    said = " and ".join(f"{date} at commit `{commit}`" for date, commit in runs)
+    yield "## What a crowd costs"
+    yield ""
+    yield (f"By `bench/crowd`, apart from the scenarios above. Measured on {said}, {result['machine']['server']}, on "
+           f"{result['machine']['cores']} cores. So many clients, each with a connection of its own, in {result['processes']} "
+           "processes, wait for one lock, stay inside, release it, and come again: as readers of a read-write lock, and every "
+           "twentieth time as its writer (mixed); for one of 10 permits (leased); for one of 10 names (any). From one grant to "
+           "the next, of whomever, it takes the time inside, less where several are inside, and what it takes to find the next. "
+           "The floor is one message to all of them, and the answer to a command of one who has got it.")
+    yield ""
+    yield from crowd_table(result["rounds"])
+    yield ""
 
 
 def left_out(result):

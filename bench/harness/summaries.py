@@ -6,6 +6,7 @@ from stats import least_share, percentile, ratio, spread
 
 CEILING = "script-ceiling"
 PUSH_FLOOR = "push-floor"
+BESIDE = "beside"
 SCRIPT_CALLS = ("evalsha", "evalsha_ro", "eval", "eval_ro", "fcall", "fcall_ro")
 # How a library may push the end of a lease back; most do it inside a script.
 EXTENSIONS = ("pexpire", "pexpireat", "expire", "expireat")
@@ -46,9 +47,19 @@ def own_commands(entry, shares):
 
 
 def pairs(result):
-    """{contestant: {threads: figures}}; the ceiling is a contestant with None threads."""
-    by_threads = grouped(result, lambda case: case.get("threads"))
-    return {name: {threads: of_pairs(rounds) for threads, rounds in cases.items()} for name, cases in by_threads.items()}
+    """{contestant: {threads: figures}}; the ceiling is a contestant with None threads. BESIDE: the same beside programs
+    that compute."""
+    found = {}
+    for name, cases in grouped(result, lambda case: (case.get("beside", 0), case.get("threads"))).items():
+        for (beside, threads), rounds in cases.items():
+            figures = found.setdefault(name, {})
+            (figures.setdefault(BESIDE, {}) if beside else figures)[threads] = of_pairs(rounds)
+    return found
+
+
+def callers(summary):
+    """How many there were, of all contestants."""
+    return sorted({count for figures in summary.values() for count in figures if isinstance(count, int)})
 
 
 def of_pairs(rounds):
@@ -233,7 +244,15 @@ def few(result):
     return found
 
 
-ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm, "g": kinds, "h": few}
+def crowd_costs(result):
+    """{contestant: its rows}"""
+    found = {}
+    for row in result["rounds"]:
+        found.setdefault(row["contestant"], []).append(row)
+    return found
+
+
+ALL = {"a": pairs, "b": hot, "c": hand_over, "d": held, "e": crowd, "f": storm, "g": kinds, "h": few, "crowd": crowd_costs}
 
 
 def of_all(found):

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// The floor: hiredis with SET NX PX and a compare-and-delete script, a connection for each caller.
-// Usage: raw URL [lease_ms=30000] [clients=1] (clients: ignored)   Its own verb: push_floor count=N
+// The floors: hiredis, a connection for each caller, with SET NX PX and a compare-and-delete script; or with the two scripts
+// of Holdfast's plain lock.
+// Usage: raw commands|scripts URL [lease_ms=30000] [clients=1] (clients: ignored)   Its own verb: push_floor count=N
 #include <array>
 #include <atomic>
 #include <exception>
 #include <hiredis/hiredis.h>
 #include <iostream>
 #include <stdexcept>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "kinds/lock.hpp"
 #include "threads.hpp"
 
 namespace {
@@ -18,7 +23,7 @@ namespace {
 struct Server {
   std::string host;
   int port = 0;
-  std::string lease_ms;
+  std::chrono::milliseconds lease{};
 } server;
 
 constexpr const char* kCompareAndDelete =
@@ -39,6 +44,10 @@ class Connection {
   Reply ask(const Words&... words) {
     std::array<const char*, sizeof...(words)> texts{words.c_str()...};
     std::array<std::size_t, sizeof...(words)> sizes{words.size()...};
+    return ask(texts, sizes);
+  }
+  template <class Texts, class Sizes>
+  Reply ask(Texts& texts, const Sizes& sizes) {
     return checked(redisCommandArgv(context_.get(), static_cast<int>(texts.size()), texts.data(), sizes.data()));
   }
   Reply next() {
@@ -64,7 +73,7 @@ class RawLocker final : public bench::Locker {
   }
   void take() override {
     token_ = fmt::format("{:016x}", ++number_);
-    if (connection_.ask(kSet, key_, token_, kNx, kPx, server.lease_ms)->type == REDIS_REPLY_NIL) {
+    if (connection_.ask(kSet, key_, token_, kNx, kPx, lease_ms_)->type == REDIS_REPLY_NIL) {
       throw std::runtime_error("taken by somebody else");
     }
   }
@@ -76,19 +85,63 @@ class RawLocker final : public bench::Locker {
  private:
   const std::string kSet{"SET"}, kNx{"NX"}, kPx{"PX"}, kEvalsha{"EVALSHA"}, kOne{"1"};
   static inline std::atomic<unsigned long> number_{0};
+  const std::string lease_ms_ = std::to_string(server.lease.count());
   const std::string key_;
   Connection connection_;
   std::string script_;
   std::string token_;
 };
 
+/// The call of a script, in words that are made once.
+class ScriptCall {
+ public:
+  ScriptCall(Connection& connection, const holdfast::base::Command& command) : words_(command.args) {
+    const std::string text(command.script->text);
+    words_.insert(words_.begin(), {"EVALSHA", connection.ask(std::string("SCRIPT"), std::string("LOAD"), text)->str});
+    for (const std::string& word : words_) {
+      texts_.push_back(word.c_str());
+      sizes_.push_back(word.size());
+    }
+  }
+  Reply ask(Connection& connection) { return connection.ask(texts_, sizes_); }
+
+ private:
+  std::vector<std::string> words_;
+  std::vector<const char*> texts_;
+  std::vector<std::size_t> sizes_;
+};
+
+class ScriptLocker final : public bench::Locker {
+ public:
+  explicit ScriptLocker(const std::string& key) : names_(holdfast::wire::lock::names(key)) {}
+  void take() override {
+    if (acquire_.ask(connection_)->type != REDIS_REPLY_NIL) throw std::runtime_error("taken by somebody else");
+  }
+  bool take_until(bench::Clock::time_point) override { return false; }
+  void release() override {
+    if (release_.ask(connection_)->type != REDIS_REPLY_INTEGER) throw std::runtime_error("not mine");
+  }
+
+ private:
+  const holdfast::wire::LockNames names_;
+  const holdfast::wire::Owner owner_{holdfast::wire::make_uuid() + ":1"};
+  Connection connection_;
+  ScriptCall acquire_{connection_, holdfast::wire::lock::acquire({{&names_, 1}, owner_, server.lease})};
+  ScriptCall release_{connection_, holdfast::wire::lock::release({{&names_, 1}, owner_})};
+};
+
 class Raw final : public bench::Contestant {
  public:
+  explicit Raw(bool scripts) : scripts_(scripts) {}
   std::unique_ptr<bench::Locker> locker(int, const bench::Thing& thing) override {
+    if (scripts_) return std::make_unique<ScriptLocker>(thing.key);
     return std::make_unique<RawLocker>(thing.key);
   }
   void hold(int, std::size_t, const std::string&) override { throw std::logic_error("it renews nothing"); }
   bool waits() const override { return false; }
+
+ private:
+  const bool scripts_;
 };
 
 /// What a hand-over cannot be faster than: somebody publishes, a subscriber hears it and makes one round trip.
@@ -127,15 +180,16 @@ std::string push_floor(const bench::Arguments& command) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  const std::string url = argc < 2 ? "" : argv[1];
+  const std::string which = argc < 2 ? "" : argv[1], url = argc < 3 ? "" : argv[2];
   const std::string scheme = "redis://";
   const std::size_t colon = url.rfind(':');
-  if (!url.starts_with(scheme) || colon < scheme.size()) throw std::invalid_argument("usage: raw redis://HOST:PORT");
+  if ((which != "commands" && which != "scripts") || !url.starts_with(scheme) || colon < scheme.size())
+    throw std::invalid_argument("usage: raw commands|scripts redis://HOST:PORT");
   std::string words = "start";
-  for (int i = 2; i < argc; ++i) words += std::string(" ") + argv[i];
+  for (int i = 3; i < argc; ++i) words += std::string(" ") + argv[i];
   server = {url.substr(scheme.size(), colon - scheme.size()), std::stoi(url.substr(colon + 1)),
-            std::to_string(bench::Arguments(words).number("lease_ms", 30000))};
-  Raw contestant;
+            std::chrono::milliseconds(bench::Arguments(words).number("lease_ms", 30000))};
+  Raw contestant(which == "scripts");
   bench::serve(*bench::on_threads(contestant), push_floor);
 } catch (const std::exception& error) {
   std::cerr << "driver: " << error.what() << '\n';

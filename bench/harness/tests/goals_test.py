@@ -35,15 +35,26 @@ class Goals(unittest.TestCase):
     def test_the_lowest_is_the_best_where_less_is_better(self):
         summary = {"holdfast": {"p50": spread([120])}, "redisson-3": {"p50": spread([200])},
                    "redisson-4": {"p50": spread([300])}, "push-floor": {"p50": spread([100])}}
-        floor, redisson = goals.hand_over(summary)
+        floor, redisson, rueidislock = goals.hand_over(summary)
         self.assertEqual((floor.value, floor.met), (1.2, True))
         self.assertEqual((redisson.value, redisson.met), (0.6, False))
+        self.assertIsNone(rueidislock.met)
 
     def test_the_ceiling_is_no_peer(self):
         summary = {"holdfast": {16: rate(90)}, "redsync": {16: rate(30)}, "script-ceiling": {None: rate(100)}}
         found = list(goals.uncontended(summary))
         self.assertEqual(only(found, "16 threads, pairs per second, of what").value, 90)
         self.assertEqual(only(found, "16 threads, pairs per second, against the best other").value, 3)
+
+    def test_few_threads_are_judged_where_they_are_worst(self):
+        summary = {"holdfast": {1: rate(95), 2: rate(60), 64: rate(500), "beside": {2: rate(30)}},
+                   "raw-scripts": {1: rate(100), 2: rate(120), 64: rate(100), "beside": {2: rate(30)}},
+                   "redsync": {2: rate(30), "beside": {2: rate(60)}}}
+        found = list(goals.few_threads(summary))
+        scripts, peer, beside_scripts, beside_peer = [(goal.value, goal.met) for goal in found]
+        self.assertEqual((scripts, peer), ((0.5, False), (2, True)))
+        self.assertEqual((beside_scripts, beside_peer), ((1, True), (0.5, False)))
+        self.assertIn("least with 2", found[0].text)
 
     def test_the_best_face_with_coroutines_against_the_best_with_threads(self):
         summary = {"holdfast": {64: rate(70)}, "holdfast-pipelined": {64: rate(100)},
@@ -80,6 +91,16 @@ class Goals(unittest.TestCase):
         found = list(goals.few({"holdfast": {("any", 4, 16): {"scripts_each": spread([1.5])}}}))
         self.assertFalse(only(found, "in 4 processes").met)
         self.assertIsNone(only(found, "in 64 processes").met)
+
+    def test_crowds_are_judged_by_the_worst_time_inside_and_less_their_polls(self):
+        rows = [{"kind": "lock", "clients": 2000, "inside_ms": inside, "took_ms": took, "asked": asked, "cpu_ms": 9}
+                for inside, took, asked in ((1, 8, 20.8), (1000, 1002, 105))]
+        rows += [{"kind": "floor", "clients": 2000, "took_ms": 2, "cpu_ms": 9}, {**rows[0], "clients": 100, "asked": 500}]
+        found = list(goals.crowds({"holdfast-async": rows}))
+        scripts = only(found, "(lock), scripts")
+        self.assertEqual((scripts.value, scripts.met), (20, False))
+        self.assertEqual(only(found, "(lock), from grant to grant").value, 5)
+        self.assertIsNone(only(found, "(fair), scripts").met)
 
     def test_held_locks_are_judged_at_the_largest_size(self):
         summary = {"holdfast": {100: {"bytes": 1000, "server_us": 2}, 1000: {"bytes": 200, "server_us": 1}},

@@ -61,12 +61,49 @@ class Report(unittest.TestCase):
         self.assertEqual([line for line in lines if "locks |" in line][0].split(" |")[0], "| 1,000,000 locks")
         self.assertEqual(list(report.not_again(before, held(10_000), held(10_000))), [])
 
+    def test_goals_are_told_for_each_kind_of_machine_of_what_was_measured_there(self):
+        hand_over = {**result(), "rounds": [], "top_level": {}}
+        lines = list(report.goal_lines({"Something": {"c": hand_over}}))
+        self.assertEqual(lines[0], "Something")
+        self.assertTrue(all(line.startswith("  open    c: ") for line in lines[1:]), lines)
+        self.assertEqual(len(lines), 4)
+
+    def test_kinds_of_machine_are_told_by_ratios(self):
+        def pairs(name, threads, us):
+            answer = {"pairs": 1e6 / us, "seconds": 1.0, "p50_us": us, "p99_us": us, "cpu_us": 1}
+            return {"contestant": name, "case": {"threads": threads}, "answers": [answer], "server": {"cpu_us": 1}}
+        a = {**result(), "rounds": [pairs("holdfast", 1, 50), pairs("raw", 1, 100), pairs("raw-scripts", 1, 40),
+                                    pairs("holdfast", 4, 20), pairs("redsync", 4, 10)]}
+        lines = list(report.kinds_of_machine({"Something": {"a": a}, "Nothing": {"e": {**result(), "rounds": [], "top_level": {}}}}))
+        self.assertEqual(lines[-2], "| Something | 2026-11-21 | – | 50.0 | 0.500 | 1.25 | – | 0.500 | – | – | – | – |")
+        self.assertFalse(any("Nothing" in line for line in lines))
+
+    def test_a_crowd_stands_beside_its_floor(self):
+        row = {"contestant": "rueidislock", "clients": 2000, "took_ms": 22.94, "cpu_ms": 16.064, "date": "today", "commit": "abc"}
+        crowd = {"machine": {"server": "Redis 7.0.15", "cores": 2}, "processes": 4, "rounds": [
+            {**row, "kind": "lock", "inside_ms": 1.0, "asked": 50.04, "messages": 1.089, "grants": 221}, {**row, "kind": "floor"}]}
+        lines = list(report.sections.crowd_costs(crowd))
+        self.assertIn("today at commit `abc`, Redis 7.0.15, on 2 cores", lines[2])
+        self.assertEqual(lines[-3:], ["| rueidislock | lock | 2000 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |",
+                                      "| rueidislock |  | 2000 | a message to all | 22.9 |  | 1 | 16.06 |  |", ""])
+
+    def test_results_of_another_kind_of_machine_are_kept_aside(self):
+        with tempfile.TemporaryDirectory() as base:
+            for cpu, commit in (("Old CPU @ 2 GHz", "a"), ("New CPU", "b"), ("New CPU", "c")):
+                machine = {"cpu": cpu, "cores": 2, "virtual": True, "server": "Redis 7.0.15", "commit": commit}
+                report.results.write(base, "a", {"machine": machine, "rounds": []})
+            report.results.write(base, "a", {"machine": {**machine, "server": "Valkey 9.1.2", "commit": "d"}, "rounds": []}, True)
+            kinds = report.results.by_kind(base, "ab")
+            self.assertEqual([(kind, found["a"]["machine"]["commit"]) for kind, found in kinds.items()],
+                             [("New CPU, 2 cores, virtual; Redis 7.0.15", "c"), ("New CPU, 2 cores, virtual; Valkey 9.1.2", "d"),
+                              ("Old CPU @ 2 GHz, 2 cores, virtual; Redis 7.0.15", "a")])
+
     def test_what_was_measured_apart_is_taken_over(self):
         with tempfile.TemporaryDirectory() as base:
             folder = pathlib.Path(base, "bench", "results")
             folder.mkdir(parents=True)
             (folder / "counting.md").write_text("## What measuring costs\n")
-            self.assertEqual(list(report.apart(base)), ["## What measuring costs\n"])
+            self.assertEqual(list(report.apart(base, None)), ["## What measuring costs\n"])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,13 @@ class Summaries(unittest.TestCase):
         self.assertEqual([figures[name].median for name in ("rate", "server_us", "client_us", "p50")], [50, 10, 3, 5])
         self.assertEqual(figures["busy"].median, (1000 + 300) / 1e6 / 2)
 
+    def test_pairs_beside_programs_that_compute_are_apart(self):
+        answer = {"pairs": 100, "seconds": 2.0, "p50_us": 5, "p99_us": 9, "cpu_us": 300}
+        slow = {**answer, "pairs": 10}
+        summary = summaries.pairs({"rounds": [entry("x", {"threads": 4}, [answer]), entry("x", {"threads": 4, "beside": 2}, [slow])]})
+        self.assertEqual((summary["x"][4]["rate"].median, summary["x"]["beside"][4]["rate"].median), (50, 5))
+        self.assertEqual(summaries.callers(summary), [4])
+
     def test_a_hot_lock_adds_sections_and_takes_the_worst_wait(self):
         waits = [{"wait_p50_us": 1, "wait_p99_us": 5, "wait_max_us": 9},
                  {"wait_p50_us": 3, "wait_p99_us": 4, "wait_max_us": 8}]
