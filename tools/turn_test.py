@@ -27,6 +27,13 @@ class Turns(unittest.TestCase):
     def test_every_platform_comes_before_they_repeat(self):
         self.assertEqual({turn.turn(it)[4] for it in range(len(turn.PLATFORMS))}, set(turn.PLATFORMS))
 
+    def test_every_way_of_conformance_comes_in_two_turns(self):
+        known = (FOLDER.parent / "check").read_text()
+        ways = sorted(turn.turn(0)[5] + turn.turn(1)[5])
+        self.assertEqual(ways, ["all", "cluster", "off", "resp2"])
+        for way in ways:
+            self.assertIn(f"conformance.{way}.short", known)
+
     def test_every_server_and_platform_is_one_that_there_is(self):
         for tool, names in (("servers", turn.SERVERS), ("platforms", turn.PLATFORMS)):
             known = subprocess.run([str(FOLDER / tool), "list"], capture_output=True, text=True, check=True).stdout
