@@ -79,6 +79,31 @@ def test_ctrl_c_at_any_moment_leaves_nothing(server):
     until(lambda: "orders" not in server.keys())
 
 
+LIMITED = """
+import os, signal, sys, time
+import holdfast
+client = holdfast.connect(sys.argv[1] + "?command_timeout=20s")
+lock, seats, gate = client.lock("orders"), client.semaphore("seats"), client.latch("gate")
+lock.acquire().release()
+os.kill(int(sys.argv[2]), signal.SIGSTOP)
+for wait in (lock.acquire, seats.acquire, gate.wait):
+    began = time.monotonic()
+    try:
+        wait(timeout=0.3)
+        print("granted")
+    except holdfast.HoldfastError:
+        pass
+    print(time.monotonic() - began)
+os.kill(int(sys.argv[2]), signal.SIGCONT)
+"""
+
+
+def test_a_limit_ends_a_wait_of_the_main_thread_though_a_command_may_take_longer(server):
+    done = program(LIMITED, server.url, server.process.pid)
+    assert done.returncode == 0, done.stderr
+    assert all(float(took) < 10 for took in done.stdout.split()), done.stdout
+
+
 def test_ctrl_c_ends_a_wait_at_once(server):
     text = """
 import os, signal, sys, threading, time

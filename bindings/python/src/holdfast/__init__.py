@@ -101,9 +101,13 @@ def _completed(start: Callable[[Any, int], int], cell: Any = None, *, timeout: O
     return True, error
 
 
-def _interruptible() -> bool:
-    """Only the main thread gets KeyboardInterrupt."""
-    return threading.get_ident() == threading.main_thread().ident
+def _first(wait_ms: int) -> Optional[int]:
+    """How long the call may wait that nothing interrupts. Only the main thread gets KeyboardInterrupt: it tries once, which is
+    quick, before it waits otherwise. None: not even that, since a try may take as long as any command, and longer than the
+    limit."""
+    if threading.get_ident() != threading.main_thread().ident:
+        return wait_ms
+    return 0 if wait_ms in (0, NO_LIMIT) else None
 
 
 def _waits(refusal: HoldfastError) -> bool:
@@ -226,15 +230,16 @@ class _Basic(BaseLock):
 
     def _take(self, wait_ms: int) -> tuple[Hold, Optional[NotAcquired]]:
         cell = hold_cell()
-        once = _interruptible()
-        if not lib.hf_lock_acquire(self._ptr, ONCE if once else options_of_wait(wait_ms), cell):
-            return Hold(cell), None
-        refusal = error_of(lib.hf_last_error())
-        if once and wait_ms and _waits(refusal):
-            _, error = _completed(functools.partial(lib.hf_lock_acquire_async, self._ptr, options_of_wait(wait_ms)), cell)
-            if error is None:
+        first = _first(wait_ms)
+        refusal: Optional[HoldfastError] = None
+        if first is not None:
+            if not lib.hf_lock_acquire(self._ptr, ONCE if first == 0 else options_of_wait(first), cell):
                 return Hold(cell), None
-            refusal = error
+            refusal = error_of(lib.hf_last_error())
+        if refusal is None or (first != wait_ms and _waits(refusal)):
+            _, refusal = _completed(functools.partial(lib.hf_lock_acquire_async, self._ptr, options_of_wait(wait_ms)), cell)
+            if refusal is None:
+                return Hold(cell), None
         if not isinstance(refusal, NotAcquired):
             raise refusal
         return Hold(cell), refusal
@@ -420,15 +425,16 @@ def _yes(call: Any, *arguments: Any) -> bool:
 
 def _waited(first: Any, started: Any, wait_ms: int) -> bool:
     """As _Basic._take(), of what has no hold: False if it was not granted in time."""
-    once = _interruptible()
-    if not first(0 if once else wait_ms, ffi.NULL):
-        return True
-    refusal = error_of(lib.hf_last_error())
-    if once and wait_ms and _waits(refusal):
-        _, error = _completed(functools.partial(started, wait_ms))
-        if error is None:
+    waits = _first(wait_ms)
+    refusal: Optional[HoldfastError] = None
+    if waits is not None:
+        if not first(waits, ffi.NULL):
             return True
-        refusal = error
+        refusal = error_of(lib.hf_last_error())
+    if refusal is None or (waits != wait_ms and _waits(refusal)):
+        _, refusal = _completed(functools.partial(started, wait_ms))
+        if refusal is None:
+            return True
     if not isinstance(refusal, NotAcquired):
         raise refusal
     return False
