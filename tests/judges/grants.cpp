@@ -68,8 +68,9 @@ class Tokens {
   std::vector<Largest> largest_;  // in the order of the grants, asked for behind anew_from_
 };
 
-/// A semaphore whose permits belong to nobody. Those that went with a process are gone. So may be those of a call that
-/// failed while it was struck, or its client gave back what it may have taken.
+/// A semaphore whose permits belong to nobody. Those that went with a process are gone, and it may have a call under
+/// way for a while before. So may be those of a call that failed while it was struck, or its client gave back what it
+/// may have taken. Before the first grant nobody knows whether it has been set.
 class PlainPermits {
  public:
   PlainPermits(const View& view, Text name, long long all, Verdict& verdict)
@@ -78,6 +79,7 @@ class PlainPermits {
       if (hold.name != name) continue;
       holds_.push_back(&hold);
       began_ = std::min(began_, hold.called);
+      set_by_ = std::min(set_by_, hold.granted);
     }
     for (const FailedCall& call : story_.history.failures) {
       if (call.name == name) failures_.push_back(&call);
@@ -86,7 +88,8 @@ class PlainPermits {
 
   void judge() {
     for (const Look& look : story_.history.looks) {
-      if (look.name != name_ || view_.struck(name_, began_, look.ended, true) != nullptr) continue;
+      if (look.name != name_ || look.called < set_by_) continue;
+      if (view_.struck(name_, began_, look.ended, true) != nullptr) continue;
       ++verdict_.plain_counted;
       if (look.left <= all_ && look.left + gone(look) >= all_) continue;
       verdict_.violations.push_back({"permits", name_.str() + " had " + std::to_string(look.left) + " of " +
@@ -113,7 +116,8 @@ class PlainPermits {
     }
     const bool killed = std::ranges::any_of(story_.faults, [&](const StruckFault& fault) {
       const auto took_part = [&](Text client) { return clients.contains(client); };
-      return fault.kills && fault.began <= look.ended && std::ranges::any_of(fault.clients, took_part);
+      return fault.kills && fault.began <= look.ended + settings.patience + settings.allowance &&
+             std::ranges::any_of(fault.clients, took_part);
     });
     return killed ? all_ : perhaps;
   }
@@ -123,7 +127,7 @@ class PlainPermits {
   const Text name_;
   const long long all_;
   Verdict& verdict_;
-  Microseconds began_ = HeldOnce::kNever;
+  Microseconds began_ = HeldOnce::kNever, set_by_ = HeldOnce::kNever;
   std::vector<const HeldOnce*> holds_;
   std::vector<const FailedCall*> failures_;
 };

@@ -87,6 +87,29 @@ TEST(PlainPermits, GoWithAProcessThatIsKilled) {
   EXPECT_THAT(promises(story), ElementsAre("permits")) << "who never had one";
 }
 
+// It may have a call under way that is in no record.
+TEST(PlainPermits, GoWithAProcessThatIsKilledSoonAfter) {
+  Story story = two_permits(1);
+  const StorySettings& settings = story.settings;
+  const Microseconds latest = story.history.looks[0].ended + settings.patience + settings.allowance;
+  story.faults = {{.kind = "process killed", .began = latest, .ended = latest, .clients = {"b"}, .kills = true}};
+  EXPECT_THAT(promises(story), IsEmpty());
+  story.faults[0].began = latest + 1;
+  EXPECT_THAT(promises(story), ElementsAre("permits"));
+}
+
+TEST(PlainPermits, AreNotThereBeforeTheyAreSet) {
+  Story story = two_permits(0);
+  story.history.looks[0].called = 9'999'999;
+  story.history.looks[0].ended = 10'000'001;
+  EXPECT_THAT(promises(story), IsEmpty());
+  story.history.looks[0].called = 10'000'000;
+  EXPECT_THAT(promises(story), IsEmpty()) << "a has one, and b has asked";
+  story.history.looks[0].called = 40'000'000;
+  story.history.looks[0].ended = 40'100'000;
+  EXPECT_THAT(promises(story), ElementsAre("permits"));
+}
+
 TEST(PlainPermits, OneMoreThanThereAreIsFoundUntilTheServersHaveLostData) {
   Story story = two_permits(2);
   story.history.holds.push_back(permit("c", 19'000'000, 25'000'000));
