@@ -115,6 +115,19 @@ def _waits(refusal: HoldfastError) -> bool:
     return refusal.may_pass or refusal.code in (Code.BUSY, Code.NOT_SET, Code.TOO_FEW)
 
 
+def _refusal(first: Callable[[int], int], started: Callable[[Any, int], int], wait_ms: int,
+             cell: Any = None) -> Optional[HoldfastError]:
+    """Waits for what is wanted: None once it is granted, else why it was not. `first` is told how long it may wait."""
+    waits = _first(wait_ms)
+    if waits is not None:
+        if not first(waits):
+            return None
+        refusal = error_of(lib.hf_last_error())
+        if waits == wait_ms or not _waits(refusal):
+            return refusal
+    return _completed(started, cell)[1]
+
+
 # ---- holds ----
 
 
@@ -230,16 +243,11 @@ class _Basic(BaseLock):
 
     def _take(self, wait_ms: int) -> tuple[Hold, Optional[NotAcquired]]:
         cell = hold_cell()
-        first = _first(wait_ms)
-        refusal: Optional[HoldfastError] = None
-        if first is not None:
-            if not lib.hf_lock_acquire(self._ptr, ONCE if first == 0 else options_of_wait(first), cell):
-                return Hold(cell), None
-            refusal = error_of(lib.hf_last_error())
-        if refusal is None or (first != wait_ms and _waits(refusal)):
-            _, refusal = _completed(functools.partial(lib.hf_lock_acquire_async, self._ptr, options_of_wait(wait_ms)), cell)
-            if refusal is None:
-                return Hold(cell), None
+        refusal = _refusal(lambda ms: lib.hf_lock_acquire(self._ptr, options_of_wait(ms) if ms else ONCE, cell),
+                           lambda queue, tag: lib.hf_lock_acquire_async(self._ptr, options_of_wait(wait_ms), queue, tag),
+                           wait_ms, cell)
+        if refusal is None:
+            return Hold(cell), None
         if not isinstance(refusal, NotAcquired):
             raise refusal
         return Hold(cell), refusal
@@ -425,16 +433,9 @@ def _yes(call: Any, *arguments: Any) -> bool:
 
 def _waited(first: Any, started: Any, wait_ms: int) -> bool:
     """As _Basic._take(), of what has no hold: False if it was not granted in time."""
-    waits = _first(wait_ms)
-    refusal: Optional[HoldfastError] = None
-    if waits is not None:
-        if not first(waits, ffi.NULL):
-            return True
-        refusal = error_of(lib.hf_last_error())
-    if refusal is None or (waits != wait_ms and _waits(refusal)):
-        _, refusal = _completed(functools.partial(started, wait_ms))
-        if refusal is None:
-            return True
+    refusal = _refusal(lambda ms: first(ms, ffi.NULL), functools.partial(started, wait_ms), wait_ms)
+    if refusal is None:
+        return True
     if not isinstance(refusal, NotAcquired):
         raise refusal
     return False
