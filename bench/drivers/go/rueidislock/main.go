@@ -2,7 +2,8 @@
 // The driver of rueidislock. Not its defaults: a lease (KeyValidity) of 30 s (its own: 5 s), renewed at half of it, as
 // by default; and, as its documentation has it for one server of Redis 7.0.5 or later, KeyMajority 1 (its own: 2 of 3
 // keys) and NoLoopTracking. Without the latter each renewal is announced to the client that made it, which renews at
-// once again, and so on.
+// once again, and so on. With it a take whose answer comes later than TryNextAfter (its own: 20 ms) waits for ever: it is
+// undone, and its own client is not told. So that is 10 s.
 package main
 
 import (
@@ -28,6 +29,7 @@ func connect(url string, lease time.Duration) (driver.Client, error) {
 		KeyValidity:    lease,
 		KeyMajority:    1,
 		NoLoopTracking: true,
+		TryNextAfter:   10 * time.Second,
 	})
 	return &client{locker}, err
 }
