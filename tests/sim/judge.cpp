@@ -128,17 +128,17 @@ void Judge::look_at(Belief& belief) {
   }
 }
 
-/// Never more at once than there are.
+/// Never more at once than there are. If the old primary of a slot under way is lost, the number and the leases can be
+/// of two times: as many are given as the server has then.
 void Judge::look_at_permits() {
   std::vector<std::int64_t> held(static_cast<std::size_t>(plan_.locks));
   for (const Belief* const belief : standing_) {
     if (!belief->forgotten) held[static_cast<std::size_t>(belief->lock)] += belief->permits;
   }
-  for (const std::int64_t permits : held) {
-    if (permits > plan_.permits) {
-      violated("permits",
-               std::to_string(permits) + " of " + std::to_string(plan_.permits) + " permits are held at once");
-    }
+  for (std::size_t lock = 0; lock < held.size(); ++lock) {
+    if (held[lock] <= plan_.permits || (plan_.forgets() && !ledger_.adds_up(static_cast<int>(lock)))) continue;
+    violated("permits",
+             std::to_string(held[lock]) + " of " + std::to_string(plan_.permits) + " permits are held at once");
   }
 }
 

@@ -93,11 +93,10 @@ void Ledger::look_at_semaphore(int lock, const Account& account, bool at_rest) {
 
 /// Available, held, and over: all of them are there at any time.
 void Ledger::look_at_permits(int lock, const Account& account) {
-  const std::int64_t there = sight_.number(lock);
-  const std::int64_t leased = sight_.leased(lock);
-  if (there + leased == account.total) return;
-  found("conservation", std::to_string(there) + " permits of semaphore " + std::to_string(lock) + " are there and " +
-                            std::to_string(leased) + " are leased, of " + std::to_string(account.total));
+  if (adds_up(lock)) return;
+  found("conservation", std::to_string(sight_.number(lock)) + " permits of semaphore " + std::to_string(lock) +
+                            " are there and " + std::to_string(sight_.leased(lock)) + " are leased, of " +
+                            std::to_string(account.total));
 }
 
 void Ledger::look_at_latch(int lock, const Account& account) {

@@ -63,6 +63,11 @@ class Ledger {
   };
   const std::optional<Finding>& finding() const { return finding_; }
 
+  /// Of a leased semaphore: there, held, and over are as many as there should be.
+  bool adds_up(int lock) const {
+    return sight_.number(lock) + sight_.leased(lock) == accounts_[static_cast<std::size_t>(lock)].total;
+  }
+
  private:
   struct Account {
     std::int64_t total = 0;
