@@ -230,6 +230,14 @@ TEST_F(Failover, AReadOnlyServerIsLeftAndTheNameLookedUpAgain) {
   ASSERT_TRUE(eventually([&] { return at_successor.exists("held"); }));
   fail_over();
   name.set({{kLocal, successor.port()}});
+  bool renewed_elsewhere = false;
+  EXPECT_TRUE(eventually([&] {
+    const bool renewed = client.counters().renewals > 0;  // before it looks whether the main connection has gone
+    const bool left = log->count("down") > 0;
+    renewed_elsewhere = renewed_elsewhere || (renewed && !left);
+    return renewed || left;
+  }));
+  EXPECT_FALSE(renewed_elsewhere) << "on the connection that watches, which leads to the successor";
   ASSERT_TRUE(log->wait_for("up", 2)) << "the next renewal meets a read-only server";
   const std::uint64_t renewals = client.counters().renewals;
   EXPECT_TRUE(eventually([&] { return client.counters().renewals > renewals && hold.state() == HoldState::held; }));
