@@ -24,5 +24,29 @@ class Rooms(unittest.TestCase):
         self.assertEqual([line.split() for line in text[1:]], [["include", "4", "25.0%", "0", "-"], ["all", "4", "25.0%", "0", "-"]])
 
 
+class Unreached(unittest.TestCase):
+    FILES = [{"file": "src/lock/decide/a.cpp", "lines": [
+        {"line_number": 1, "count": 3, "branches": [{"count": 3}, {"count": 0}]},
+        {"line_number": 2, "count": 0, "branches": []},
+        {"line_number": 3, "count": 3, "branches": [{"count": 1}, {"count": 2}]}]}]
+    TEXT = ["  if (a) return;", "  b();", "  if (c) return;"]
+
+    def missed(self):
+        return list(coverage.unreached(self.FILES, lambda _: self.TEXT))
+
+    def test_is_what_never_ran_or_went_one_way_only(self):
+        self.assertEqual(self.missed(), [("a.cpp", "if (a) return;", 1, "one way only"), ("a.cpp", "b();", 2, "never run")])
+
+    def test_each_needs_a_reason_and_each_reason_something(self):
+        known = coverage.reasons("# head\nNobody does that.\n  a.cpp: if (a) return;\n  a.cpp: b();\n")
+        lines, good = coverage.explained(self.missed(), known)
+        self.assertTrue(good)
+        self.assertIn("    Nobody does that.", lines[0].splitlines())
+        del known["a.cpp", "b();"]
+        self.assertFalse(coverage.explained(self.missed(), known)[1])
+        known["a.cpp", "b();"] = known["a.cpp", "d();"] = "Because."
+        self.assertFalse(coverage.explained(self.missed(), known)[1])
+
+
 if __name__ == "__main__":
     unittest.main()
