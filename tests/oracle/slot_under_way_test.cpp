@@ -87,8 +87,9 @@ class Clusters {
       raws_[node]->command("ASKING");
       ask_model(node, {"ASKING"});
     }
-    const Reply real = raws_[node]->send(words);
-    const Reply model = ask_model(node, words);
+    const bool scored = words.front() == "ZRANGE";
+    const Reply real = scored ? in_order(raws_[node]->send(words)) : raws_[node]->send(words);
+    const Reply model = scored ? in_order(ask_model(node, words)) : ask_model(node, words);
     if (same(real, model)) return {};
     return "real: " + to_string(real) + ", model: " + to_string(model);
   }
@@ -122,7 +123,26 @@ class Clusters {
             {"HLEN", key},
             {"HGET", key, "mode"},
             {"LRANGE", key, "0", "-1"},
-            {"ZRANGE", key, "0", "-1"}};
+            {"ZRANGE", key, "0", "-1", "WITHSCORES"}};
+  }
+
+  /// Without their scores; those whose scores are as good as the same, since they end with the same lease, by name.
+  static Reply in_order(Reply scored) {
+    constexpr double kSame = 50;  // ms
+    std::vector<std::pair<double, Reply>> all;
+    for (std::size_t i = 0; i + 1 < scored.elements.size(); i += 2) {
+      all.emplace_back(std::stod(scored.elements[i + 1].text), std::move(scored.elements[i]));
+    }
+    const auto swapped = [](const auto& one, const auto& other) {
+      return other.first - one.first < kSame && other.second.text < one.second.text;
+    };
+    for (auto at = std::ranges::adjacent_find(all, swapped); at != all.end();
+         at = std::ranges::adjacent_find(all, swapped)) {
+      std::iter_swap(at, at + 1);
+    }
+    scored.elements.clear();
+    for (auto& [score, member] : all) scored.elements.push_back(std::move(member));
+    return scored;
   }
 
   Reply ask_model(Node node, const Words& words) {

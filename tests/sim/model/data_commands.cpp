@@ -154,8 +154,12 @@ void ModelServer::zadd(Session&, Args command, std::string& out) {
 /// All of it, whatever part is asked for.
 void ModelServer::zrange(Session&, Args command, std::string& out) {
   const auto& scores = keyspace_.scores(command[1]);
-  put_head(out, '*', scores.size());
-  for (const auto& [score, member] : scores) put_text(out, member);
+  const bool with_scores = command.back() == "WITHSCORES";
+  put_head(out, '*', (with_scores ? 2 : 1) * scores.size());
+  for (const auto& [score, member] : scores) {
+    put_text(out, member);
+    if (with_scores) put_text(out, std::to_string(score));
+  }
 }
 
 void ModelServer::zscore(Session&, Args command, std::string& out) {
