@@ -99,6 +99,30 @@ TEST_F(CredentialsTest, ThatAreRefusedLaterAreAskedForAgainAndNoHoldIsLost) {
 }
 
 /// What was asked for a moment before the server was told.
+/// Redis since 7.2, and Valkey, do not answer such an AUTH if they have something else to send.
+TEST_F(CredentialsTest, ThatAreRefusedUnderLoadMisplaceNoReply) {
+  vault_->set({"app", kSecret, 100ms});
+  Client client(asking(vault_));
+  client.ping();
+  std::atomic<bool> over{false};
+  std::vector<std::future<void>> loads;
+  for (int i = 0; i < 8; ++i) {
+    loads.push_back(in_thread([&, lock = client.lock("app:" + std::to_string(i))] {
+      while (!over) {
+        Hold hold = lock.acquire();
+        EXPECT_TRUE(lock.is_locked());
+        EXPECT_EQ(hold.release(), ReleaseOutcome::released);
+      }
+    }));
+  }
+  vault_->set({"app", "wr0ng", 100ms});
+  const long long before = auths();
+  EXPECT_TRUE(eventually([&] { return auths() >= before + 20; }));
+  over = true;
+  for (std::future<void>& load : loads) EXPECT_NO_THROW(load.get());
+  EXPECT_EQ(client.counters().connections, 1U);
+}
+
 TEST_F(CredentialsTest, ThatAreRefusedAtTheLoginAreAskedForAgain) {
   vault_->set({"app", "0ld", {}});
   vault_->meanwhile([vault = std::weak_ptr(vault_)] {

@@ -119,9 +119,10 @@ void LoginCredentials::on_given(const Given& given, const std::string& problem) 
   link_.connection.authenticate(given.credentials);
 }
 
-void LoginCredentials::on_reply(const base::Reply& reply) {
+void LoginCredentials::on_reply(const std::vector<base::Reply>& replies) {
   const Given given = std::exchange(given_, {});
-  if (reply.is_error()) return fail(explain(reply.text));
+  if (replies.size() < 2) return fail(explain(kWrongPassword));
+  if (replies.front().is_error()) return fail(explain(replies.front().text));
   on_accepted(given);
 }
 

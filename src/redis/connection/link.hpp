@@ -69,8 +69,8 @@ class LoginCredentials {
   bool asking() const { return asking_; }
   /// The server has accepted these: from now on they are replaced in time, by AUTH.
   void on_accepted(const Given& given);
-  /// The reply to that AUTH.
-  void on_reply(const base::Reply& reply);
+  /// The reply to that AUTH, and the one that marks the end; the first is missing if it was refused in silence.
+  void on_reply(const std::vector<base::Reply>& replies);
   /// The connection is gone.
   void stop();
   /// Why the latest replacement failed; empty: it did not.
@@ -171,7 +171,7 @@ class Connection {
   void hurry();
   void on_login(const Replies& replies);
   /// The reply to an AUTH after the login.
-  void on_authenticated(const Replies& replies) { credentials_.on_reply(replies.front()); }
+  void on_authenticated(const Replies& replies) { credentials_.on_reply(replies); }
   /// A server that takes no writes any more has a successor, possibly at another address: if these replies say so, the
   /// session ends when everything sent on it is answered, and the next one asks for the address again.
   void leave_if_demoted(const Replies& replies);
@@ -336,7 +336,7 @@ class Pipeline {
   void on_login(const LoginOutcome& outcome);
   /// From now on waiting requests are sent.
   void open_gate();
-  /// Sends a command whose reply goes to Connection::on_authenticated().
+  /// Sends AUTH. Its reply goes to Connection::on_authenticated(), and the one that marks its end.
   void send_auth(const base::Command& command);
   /// Sends a PING; its reply is only a sign of life.
   void ping();
@@ -386,7 +386,7 @@ class Pipeline {
   std::list<OpPtr> gate_;        // waiting for a login
   std::deque<OpPtr> in_flight_;  // sent, in order
   OpPtr login_;                  // the pending step of the login
-  OpPtr auth_;                   // the pending AUTH after the login
+  OpPtr auth_;                   // the pending AUTH after the login, and what marks its end
   LoadedScripts loaded_;
   Interlock interlock_;
   // Of all unfinished requests, with one alarm. A finished one unlinks itself.

@@ -66,6 +66,12 @@ void end_resending(Op& op) {
   op.builder.replies = std::move(op.answered);
 }
 
+/// That its first reply is already the one that marks the end.
+bool left_unanswered(const Op& auth) {
+  const base::Reply& first = auth.builder.replies.front();
+  return auth.replies == 2 && !first.is_error() && first.text != "OK";
+}
+
 }  // namespace
 
 Pipeline::Pipeline(timing::Schedule& schedule, Link& link, Subscriptions& subscriptions, LaneEvents& events)
@@ -183,10 +189,13 @@ void Pipeline::send_login(const std::vector<base::Command>& commands) {
   expect(login_, commands.size());
 }
 
+/// Redis since 7.2 and Valkey leave a refusal unanswered while they have something else to send. So the reply to
+/// another command marks the end.
 void Pipeline::send_auth(const base::Command& command) {
   auth_ = std::make_shared<Op>(Request{}, ResultHandler{});
   encode(connection_.out(), command, false);
-  expect(auth_, 1);
+  encode(connection_.out(), {{connection_.speaks_resp2() ? "PING" : "HELLO"}}, false);
+  expect(auth_, 2);
 }
 
 void Pipeline::ping() {
@@ -221,6 +230,7 @@ void Pipeline::on_reply(const ReplyLimits& length) {
   }
   op->builder.finish();
   if (op->leaving_sharded && interlock_.refused_to_leave(*op)) return;
+  if (op == auth_ && left_unanswered(*op)) op->replies = 1;
   if (--op->replies > 0) return;
   in_flight_.pop_front();
   if (op == login_) return connection_.on_login(op->builder.replies);

@@ -58,6 +58,9 @@ bool refuses_a_key(std::string_view error_text);
 /// with an explanation where the server's text is hard to understand.
 std::string explain(std::string_view error_text);
 
+/// What a server says of a password that it does not accept.
+inline constexpr const char* kWrongPassword = "WRONGPASS invalid username-password pair or user is disabled.";
+
 /// True if another cluster node must be asked: MOVED or ASK. The server replies this before it does anything.
 bool is_redirect(std::string_view error_text);
 
