@@ -41,7 +41,7 @@ void Member::Caller::forget() {
 std::optional<base::Duration> Member::Caller::bound(const Action& action) const {
   if (!action.wait) return std::nullopt;
   const ClientPlan& plan = member_.plan();
-  return (action.wait->count() > 0 ? *action.wait : plan.command_timeout) + (plan.all_acks ? 2 : 1) * kAttempt;
+  return (action.wait->count() > 0 ? *action.wait : plan.command_timeout) + (plan.acks.wanted() ? 2 : 1) * kAttempt;
 }
 
 void Member::Caller::begin(const TurnPtr& turn) {
@@ -128,11 +128,15 @@ void Member::Caller::fail(const Turn& turn, const Failure& failure) {
   const bool limited = turn.action.wait.has_value();
   // Where servers lose what they have not replicated, permits get lost, too.
   const bool in_vain = code == Errc::busy || code == Errc::timed_out || code == Errc::not_set || code == Errc::too_few;
-  const bool expected = code == Errc::unreachable || code == Errc::unknown_outcome || (in_vain && limited) ||
+  const bool expected = (in_vain && limited) ||
                         (code == Errc::cancelled && turn.action.cancel != Action::Cancel::never) ||
-                        (code == Errc::closed && member_.reopened()) || is_expected_of_site(code, failure.what()) ||
-                        is_expected_of_faults(code);
+                        is_expected_of_all(code, failure.what());
   if (!expected) stage().judge.violated("failure", std::string("an acquire has failed: ") + failure.what());
+}
+
+bool Member::Caller::is_expected_of_all(Errc code, std::string_view words) const {
+  return code == Errc::unreachable || code == Errc::unknown_outcome || (code == Errc::closed && member_.reopened()) ||
+         is_expected_of_site(code, words) || is_expected_of_faults(code);
 }
 
 bool Member::Caller::is_expected_of_site(Errc code, std::string_view words) const {
@@ -177,6 +181,25 @@ void Member::Caller::enter(const TurnPtr& turn) {
   turn->read = guarded(*turn).value;
   process().after(turn->action.hold, [this, turn] {
     if (mine(turn) && !turn->belief->ended) leave(turn);
+  });
+  if (turn->action.extended_to.count() == 0 || stage().plan.sabotage == Sabotage::no_lock) return;
+  process().after(turn->action.extended_after, [this, turn] {
+    if (mine(turn) && !turn->belief->ended) extend(turn);
+  });
+}
+
+/// Sets its lease again. What the hold believes of it then, the judge compares with the server.
+void Member::Caller::extend(const TurnPtr& turn) {
+  stage().say(process(), "extends it to " + std::to_string(turn->action.extended_to.count()) + " ms");
+  const Judge::CallId call = stage().judge.begin("an extension of client " + std::to_string(member_.index()), process(),
+                                                 member_.plan().command_timeout);
+  turn->hold.async_extend(turn->action.extended_to, [this, call](const Failure& failure) {
+    stage().judge.end(call);
+    stage().say(process(), std::string("its extension ends: ") + (failure ? failure.what() : "extended"));
+    const auto code = static_cast<Errc>(failure.code().value());
+    if (failure && code != Errc::lost && !is_expected_of_all(code, failure.what())) {
+      stage().judge.violated("failure", std::string("an extension has failed: ") + failure.what());
+    }
   });
 }
 

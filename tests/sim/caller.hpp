@@ -44,9 +44,11 @@ class Member::Caller {
   void cancel(const TurnPtr& turn);
   void on_answer(const TurnPtr& turn, const Failure& failure, std::optional<Hold> hold);
   void fail(const Turn& turn, const Failure& failure);
+  bool is_expected_of_all(Errc code, std::string_view words) const;
   bool is_expected_of_site(Errc code, std::string_view words) const;
   bool is_expected_of_faults(Errc code) const;
   void enter(const TurnPtr& turn);
+  void extend(const TurnPtr& turn);
   void on_lost(const TurnPtr& turn, LossReason reason);
   void leave(const TurnPtr& turn);
   void read(const Turn& turn);

@@ -8,7 +8,7 @@ namespace {
 
 Config settings_of(const ClientPlan& plan) {
   Config settings;
-  if (plan.all_acks) settings.acks = Acks::all();
+  settings.acks = plan.acks;
   settings.label = "simulated";  // instead of the program's name
   if (!plan.named) settings.client_name.clear();
   settings.lease = plan.lease;

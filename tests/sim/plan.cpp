@@ -17,7 +17,9 @@ std::string describe(const ClientPlan& client) {
   if (client.loss_notice) out += ", notices";
   if (client.named) out += ", named";
   if (client.pipelined) out += ", pipelined";
-  if (client.all_acks) out += ", acks of all";
+  if (client.acks == Acks::all()) out += ", acks of all";
+  if (client.acks == Acks::majority()) out += ", acks of most";
+  if (client.acks.number() > 0) out += ", acks of " + std::to_string(client.acks.number());
   if (client.leaves) out += ", leaves its holds";
   return out;
 }
@@ -38,6 +40,9 @@ std::string describe(const Action& action) {
     out += " after " + in_words(action.cancel_after);
   }
   out += ", hold " + in_words(action.hold);
+  if (action.extended_to.count() > 0) {
+    out += ", extended after " + in_words(action.extended_after) + " to " + in_words(action.extended_to);
+  }
   out += action.end == Action::End::release ? ", release" : ", drop";
   return out + (action.heeds_loss ? "" : ", heedless");
 }
@@ -152,7 +157,7 @@ bool Plan::forgets(const Fault& fault) const {
   if (fault.kind >= Fault::Kind::lose_data) return true;
   if (!fault.fails_over()) return false;
   // What has just moved is with its new primary, and nobody says that the replicas have it.
-  return !std::all_of(clients.begin(), clients.end(), [](const ClientPlan& c) { return c.all_acks; }) ||
+  return !std::all_of(clients.begin(), clients.end(), [](const ClientPlan& c) { return c.acks == Acks::all(); }) ||
          std::any_of(faults.begin(), faults.end(), [&fault](const Fault& other) {
            return other.kind == Fault::Kind::move_slot && other.at < fault.at + fault.lasts + kSettled &&
                   fault.at < other.at + other.lasts + kSettled;

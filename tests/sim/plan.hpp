@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include <holdfast/options.hpp>
+
 namespace holdfast::test::sim {
 
 using std::chrono::milliseconds;
@@ -19,7 +21,7 @@ struct ClientPlan {
   bool loss_notice = false;
   bool named = false;   // its connections
   bool leaves = false;  // its holds, when it is closed
-  bool all_acks = false;
+  Acks acks{};
   bool pipelined = false;  // releases of what is dropped
   int drift_ppm = 0;       // of its clock, against the server's
 
@@ -42,6 +44,7 @@ struct Action {
   Cancel cancel = Cancel::never;
   milliseconds cancel_after{};
   milliseconds hold{};
+  milliseconds extended_after{}, extended_to{};  // 0: never
   End end = End::release;
   bool heeds_loss = true;  // it ends when it is told
   bool reads = false;      // of a read-write lock; of several, one of them alone; of a latch, it waits

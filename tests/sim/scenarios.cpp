@@ -148,6 +148,27 @@ void count(Dice& dice, Plan& plan) {
   for (ClientPlan& client : plan.clients) client.patience = milliseconds(120'000);
 }
 
+/// Acks that do not promise that a failover forgets nothing, so it may.
+void ask_for_some_acks(Dice& dice, Plan& plan) {
+  const bool has_replicas = plan.site == Site::sentinels || plan.site == Site::cluster;
+  if (!dice.share(25) || !has_replicas || plan.kind >= LockKind::semaphore) return;
+  for (ClientPlan& client : plan.clients) {
+    if (!client.acks.wanted()) client.acks = dice.one_of<Acks>({Acks::none(), Acks::replicas(1), Acks::majority()});
+  }
+}
+
+void extend(Dice& dice, Plan& plan) {
+  const bool several = plan.kind == LockKind::multi || plan.kind == LockKind::any;
+  if (!dice.share(25) || several || plan.kind >= LockKind::semaphore || plan.site == Site::independent) return;
+  for (Action& action : plan.actions) {
+    if (!action.fixed || !dice.share(50)) continue;
+    action.extended_after = dice.time(0, dice.share(50) ? 50 : 300);
+    action.extended_to =
+        dice.one_of<milliseconds>({milliseconds(50), milliseconds(400), milliseconds(2000), milliseconds(5000)});
+    action.hold = std::max(action.hold, action.extended_after + dice.time(0, 500));
+  }
+}
+
 Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   Dice dice(seed * 2 + 1);
   Plan plan;
@@ -160,7 +181,7 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   int longest = 0;
   for (int client = 0; client < clients; ++client) {
     plan.clients.push_back(make_client(dice));
-    plan.clients.back().all_acks = ranges.all_acks;
+    if (ranges.all_acks) plan.clients.back().acks = Acks::all();
     const int callers = dice.from(1, ranges.callers_most);
     const int actions = dice.from(ranges.actions_least, ranges.actions_most);
     for (int i = 0; i < actions; ++i) plan.actions.push_back(make_action(dice, ranges, client, callers, plan.locks));
@@ -182,6 +203,10 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   if (plan.kind >= LockKind::any) count(dice, plan);
   for (ClientPlan& client : plan.clients) client.pipelined = ranges.pipelined > 0 && dice.share(ranges.pipelined);
   std::sort(plan.faults.begin(), plan.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
+  // By dice of their own: a plan that has none of these is what it was before there were any.
+  Dice later(seed * 2 + 0xbf58476d1ce4e5b9);
+  extend(later, plan);
+  ask_for_some_acks(later, plan);
   return plan;
 }
 

@@ -80,7 +80,8 @@ class Shrinking {
       change_action(i, [](Action& action) { action.cancel = Action::Cancel::never; });
       change_action(i, [](Action& action) { action.max_hold.reset(); });
       change_action(i, [](Action& action) { action.lease = {}; });
-      change_action(i, [](Action& action) { action.fixed = false; });
+      change_action(i, [](Action& action) { action.extended_to = {}; });
+      change_action(i, [](Action& action) { action.fixed = action.extended_to.count() > 0; });
       change_action(i, [](Action& action) { action.end = Action::End::release; });
     }
   }
