@@ -204,7 +204,7 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   for (ClientPlan& client : plan.clients) client.pipelined = ranges.pipelined > 0 && dice.share(ranges.pipelined);
   std::sort(plan.faults.begin(), plan.faults.end(), [](const Fault& a, const Fault& b) { return a.at < b.at; });
   // By dice of their own: a plan that has none of these is what it was before there were any.
-  Dice later(seed * 2 + 0xbf58476d1ce4e5b9);
+  Dice later(seed * 2 + 1'000'712);
   extend(later, plan);
   ask_for_some_acks(later, plan);
   return plan;
