@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Servers and proxies that do not speak RESP3: the same locks over RESP2, with a second connection for messages.
 #include <atomic>
+#include <deque>
+#include <mutex>
 #include <sstream>
 
 #include "faults.hpp"
+#include "support/counter.hpp"
 #include "support/held_lock.hpp"
 #include "support/server_program.hpp"
 
@@ -81,6 +84,61 @@ TEST_F(Resp2, AReleaseBeforeItListensIsFoundWhenItDoes) {
   ASSERT_TRUE(ready(waiting));
   EXPECT_EQ(client.counters().safety_polls, 0U);
 }
+
+/// Locks of three servers, where what a server says on one connection may overtake what it has said on the other.
+class Resp2Groups : public testing::Test {
+ protected:
+  Resp2Groups() {
+    for (Proxy& proxy : proxies_) proxy.set_weather({.delay = 10ms});
+  }
+
+  /// One caller, with clients of its own. Counts the safety polls that found the lock free.
+  template <class Group>
+  std::uint64_t count(Counter& counter, int rounds) {
+    std::deque<Client> clients;
+    std::vector<Lock> members;
+    for (Proxy& proxy : proxies_) {
+      Config config = quick_config(proxy.url());
+      config.lease = 60s;
+      config.timing.command_timeout = config.timing.node_timeout.emplace(10s);
+      config.timing.safety_poll = 20s;
+      config.kinds.handoff = 0ms;
+      members.push_back(clients.emplace_back(config).lock("orders"));
+    }
+    Group lock(members);
+    for (int i = 0; i < rounds; ++i) {
+      const std::scoped_lock guard(lock);
+      counter.increment();
+    }
+    std::uint64_t missed = 0;
+    for (Client& client : clients) missed += client.counters().safety_poll_wakes;
+    return missed;
+  }
+  template <class Group>
+  void expect_that_none_is_missed() {
+    Counter counter;
+    std::vector<std::future<std::uint64_t>> callers;
+    for (int i = 0; i < 3; ++i) callers.push_back(in_thread([&] { return count<Group>(counter, 40); }));
+    for (auto& caller : callers) EXPECT_EQ(caller.get(), 0U) << "releases that a waiter has not heard of";
+    EXPECT_EQ(counter.calls(), 120);
+    EXPECT_EQ(counter.lost(), 0);
+  }
+
+ private:
+  std::deque<RedisServer> servers_ = [] {
+    std::deque<RedisServer> started;
+    for (int i = 0; i < 3; ++i) started.emplace_back(kNoHello);
+    return started;
+  }();
+  std::deque<Proxy> proxies_ = [this] {
+    std::deque<Proxy> made;
+    for (RedisServer& server : servers_) made.emplace_back(server);
+    return made;
+  }();
+};
+
+TEST_F(Resp2Groups, AWaiterForAMajorityMissesNoRelease) { expect_that_none_is_missed<RedLock>(); }
+TEST_F(Resp2Groups, AWaiterForAllMissesNoRelease) { expect_that_none_is_missed<MultiLock>(); }
 
 TEST_F(Resp2, AWaiterListensAgainIfTheConnectionForMessagesIsLost) {
   Client client(config());

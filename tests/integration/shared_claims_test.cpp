@@ -211,6 +211,18 @@ TEST_F(SharedClaims, OfThreeReadersEachMayEndInAnyWayAndOrder) {
   std::cout << stories.size() << " stories of three readers\n";
 }
 
+TEST_F(SharedClaims, OfALostOneEachReleaseIsReported) {
+  for (int i = 0; i < 3; ++i) holds.push_back(table.reader().acquire());
+  EXPECT_TRUE(table.writer().force_release());
+  EXPECT_TRUE(eventually([&] { return std::ranges::all_of(holds, &Hold::is_lost); }));
+  for (Hold& hold : holds) EXPECT_EQ(hold.release(), ReleaseOutcome::was_lost);
+  EXPECT_TRUE(log->wait_for("released", 3));
+  for (Hold& hold : holds) hold = {};
+  client.close();
+  EXPECT_EQ(log->count("released"), 3U) << "each once";
+  EXPECT_EQ(log->count("lost"), 3U);
+}
+
 TEST_F(SharedClaims, WhatOneHasLeftKeepsAWriterOutUntilThen) {
   Client other(config());
   Hold leaves = table.reader().acquire();

@@ -44,6 +44,13 @@ TEST_F(CandidatesTest, AreAskedAgainWhereAReleaseWasTold) {
   EXPECT_THAT(round(20ms), ElementsAre(1)) << "the other one has just answered";
 }
 
+TEST_F(CandidatesTest, AreAskedAgainWhereAReleaseWasToldBeforeTheAnswer) {
+  EXPECT_THAT(round(0ms), ElementsAre(0, 1, 2));
+  all_.on_release(1);
+  for (std::size_t slot = 0; slot < 3; ++slot) all_.on_vote(slot, busy(30s), at(0ms));
+  EXPECT_THAT(round(10ms), ElementsAre(1));
+}
+
 TEST_F(CandidatesTest, WhereAReleaseWasToldComesFirst) {
   all_.on_release(2);
   EXPECT_THAT(all_.round(at(0ms), false), ElementsAre(2, 0, 1));

@@ -55,6 +55,35 @@ TEST(InTheWay, OfAllEachIsNeeded) {
   EXPECT_TRUE(waiter.on_release(1));
 }
 
+TEST(InTheWay, AReleaseHeardBeforeTheVoteIsNotForgotten) {
+  InTheWay waiter(Quorum::majority(3));
+  waiter.on_round();
+  EXPECT_FALSE(waiter.on_vote(0, busy(5s)));
+  EXPECT_FALSE(waiter.on_release(1)) << "its vote may be a grant";
+  EXPECT_TRUE(waiter.on_vote(1, busy(5s))) << "it was free afterwards, and the third may be";
+  EXPECT_FALSE(waiter.on_release(1)) << "once";
+}
+
+TEST(InTheWay, AReleaseHeardBeforeAGrantIsNoNews) {
+  InTheWay waiter(Quorum::majority(3));
+  waiter.on_round();
+  EXPECT_FALSE(waiter.on_release(1));
+  EXPECT_FALSE(waiter.on_vote(1, granted()));
+  EXPECT_FALSE(waiter.on_release(1)) << "given back";
+  waiter.on_round();
+  EXPECT_FALSE(waiter.on_vote(1, busy(5s))) << "of the round before";
+}
+
+TEST(InTheWay, AReleaseHeardBeforeTheVoteCountsWithThoseThatFollow) {
+  InTheWay waiter(Quorum::majority(3));
+  waiter.on_round();
+  EXPECT_FALSE(waiter.on_vote(0, busy(5s)));
+  EXPECT_FALSE(waiter.on_vote(1, busy(5s)));
+  EXPECT_FALSE(waiter.on_release(2));
+  EXPECT_FALSE(waiter.on_vote(2, busy(5s))) << "the two others are still taken";
+  EXPECT_TRUE(waiter.on_release(0));
+}
+
 TEST(InTheWay, ARoundBeginsAnew) {
   InTheWay waiter = after(Quorum::all(2), {granted(), busy(5s)});
   waiter.on_round();

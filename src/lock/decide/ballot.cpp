@@ -129,16 +129,21 @@ std::vector<std::size_t> Candidates::round(TimePoint now, bool listens) {
     return std::pair(seen.told ? 0 : seen.trouble ? 2 : 1, (slot + seen_.size() - first) % seen_.size());
   });
   turn_ = (turn_ + 1) % seen_.size();
-  for (const std::size_t slot : asked) seen_[slot].vote.reset();
+  for (const std::size_t slot : asked) {
+    seen_[slot].vote.reset();
+    seen_[slot].told_in_round = false;
+  }
   return asked;
 }
 
 void Candidates::on_vote(std::size_t slot, Attempt vote, TimePoint now) {
   Seen seen{.at = now, .trouble = vote.kind != Attempt::Kind::busy && vote.kind != Attempt::Kind::granted};
+  seen.told = seen_[slot].told_in_round;  // a connection of its own for messages may be faster than the vote
   if (seen.trouble || (vote.kind == Attempt::Kind::busy && vote.subscribed)) seen.rests_until = now + rest_;
   if (vote.kind == Attempt::Kind::busy && vote.busy_for.count() >= 0) {
     seen.rests_until = std::min<TimePoint>(seen.rests_until, now + std::min(vote.busy_for, kLongestLease));
   }
+  if (seen.told) seen.rests_until = {};
   if (vote.kind != Attempt::Kind::granted) seen.vote = std::move(vote);
   seen_[slot] = std::move(seen);
 }
@@ -149,7 +154,7 @@ void Candidates::on_passed_over(std::size_t slot, TimePoint now) {
 }
 
 void Candidates::on_release(std::size_t slot) {
-  seen_[slot].told = true;
+  seen_[slot].told = seen_[slot].told_in_round = true;
   seen_[slot].rests_until = {};
 }
 
@@ -183,14 +188,18 @@ Attempt Candidates::result(const std::vector<std::string>& names, TimePoint now)
   return none;
 }
 
-void InTheWay::on_vote(std::size_t member, const Attempt& vote) {
+bool InTheWay::on_vote(std::size_t member, const Attempt& vote) {
+  const bool released = found_[member] == Found::release;
   const bool given_back = vote.kind == Attempt::Kind::granted || vote.kind == Attempt::Kind::not_durable;
   found_[member] = given_back ? Found::nothing : vote.kind == Attempt::Kind::busy ? Found::taken : Found::silence;
+  return released && on_release(member);
 }
 
 bool InTheWay::on_release(std::size_t member) {
-  if (found_[member] == Found::nothing) return false;
-  found_[member] = Found::nothing;
+  Found& found = found_[member];
+  if (found == Found::no_vote) found = Found::release;
+  if (found == Found::release || found == Found::nothing) return false;
+  found = Found::nothing;
   const auto taken = static_cast<std::size_t>(std::ranges::count(found_, Found::taken));
   return quorum_.members - taken >= quorum_.needed;
 }

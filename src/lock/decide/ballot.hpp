@@ -83,8 +83,9 @@ class Candidates {
     std::optional<Attempt> vote{};
     TimePoint at{};
     TimePoint rests_until{};
-    bool told = false;     // a release was published since it was last asked
-    bool trouble = false;  // when it was last asked
+    bool told = false;           // a release was published since it was last asked
+    bool told_in_round = false;  // and since a round with it began
+    bool trouble = false;        // when it was last asked
   };
 
   const Quorum quorum_;
@@ -99,15 +100,16 @@ class Candidates {
 /// thread-safe.
 class InTheWay {
  public:
-  explicit InTheWay(Quorum quorum) : quorum_(quorum), found_(quorum.members) {}
+  explicit InTheWay(Quorum quorum) : quorum_(quorum), found_(quorum.members, Found::no_vote) {}
 
-  void on_round() { found_.assign(quorum_.members, Found::nothing); }
-  void on_vote(std::size_t member, const Attempt& vote);
+  void on_round() { found_.assign(quorum_.members, Found::no_vote); }
+  /// As on_release, if a release was heard before this vote: a connection of its own for messages may be the faster.
+  bool on_vote(std::size_t member, const Attempt& vote);
   /// True: it was taken or had not answered, and enough members may now be free to win.
   bool on_release(std::size_t member);
 
  private:
-  enum class Found : std::uint8_t { nothing, taken, silence };
+  enum class Found : std::uint8_t { no_vote, release, nothing, taken, silence };
 
   const Quorum quorum_;
   std::vector<Found> found_;

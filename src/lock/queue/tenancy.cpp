@@ -250,7 +250,10 @@ Claim::Release Claim::begin_release(Ending& ending, milliseconds rest) noexcept 
     left_ = rest > milliseconds{};
     if (left_) tenancy().rest_until_ = std::max(tenancy().rest_until_, now + rest);
   } else if (!fsm.begin_release()) {
-    return Release::ended;
+    // What a closed client ends is reported once, for all claims.
+    if (!fsm.was_lost() || fsm.reason() == LossReason::closed) return Release::ended;
+    if (tenancy().outcome_ == ReleaseOutcome::unknown) tenancy().outcome_ = ReleaseOutcome::was_lost;
+    return Release::left;
   }
   ending = tenancy().ending(now, stood);
   ending.found_lost = found_lost;

@@ -158,8 +158,8 @@ class Claim {
   void tell_lost(const std::string& name, LossReason reason) noexcept;
 
   // For hold_release.cpp, which decides how it is given back.
-  /// `left`: others here still have the tenancy. `last`: it ends with this claim, and the caller takes it from whoever
-  /// renews it. `ended`: somebody else ends it, or has.
+  /// `left`: others here still have the tenancy, or have lost it with this one and ended it. `last`: it ends with this
+  /// claim, and the caller takes it from whoever renews it. `ended`: somebody else ends it, or has.
   enum class Release { left, last, ended };
   /// `rest`: for so long it is to stay taken behind its end, and behind that of the tenancy if others still have it.
   Release begin_release(Ending& ending, milliseconds rest = {}) noexcept;

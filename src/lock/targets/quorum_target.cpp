@@ -100,12 +100,13 @@ std::uint32_t Members::acks_era() const {
   return std::max(sum, 1U);
 }
 
-void Members::on_round() {
+std::uint64_t Members::on_round() {
   const base::Guard guard(in_the_way_mutex_);
   in_the_way_.on_round();
+  return ++round_;
 }
 
-void Members::on_vote(std::size_t member, Attempt& vote) {
+bool Members::on_vote(std::uint64_t round, std::size_t member, Attempt& vote) {
   vote.server = all_[member].runtime->router().server();
   if (vote.kind == Attempt::Kind::granted && vote.server == 0 && must_differ(member)) {
     vote.kind = Attempt::Kind::unknown;
@@ -113,7 +114,7 @@ void Members::on_vote(std::size_t member, Attempt& vote) {
     vote.cause = "which server it is, is not known yet";
   }
   const base::Guard guard(in_the_way_mutex_);
-  in_the_way_.on_vote(member, vote);
+  return round == round_ && in_the_way_.on_vote(member, vote);
 }
 
 bool Members::on_release(std::size_t member) {
@@ -215,8 +216,10 @@ class MembersRound : public std::enable_shared_from_this<MembersRound<Word>> {
 /// One round of an acquire.
 class AcquireRound final : public MembersRound<Attempt> {
  public:
-  AcquireRound(std::shared_ptr<Members> group, Order order, AttemptDone done)
+  /// `wake`: the lock may have become free since a member voted. On that one's loop, as long as this lives.
+  AcquireRound(std::shared_ptr<Members> group, Order order, std::function<void()> wake, AttemptDone done)
       : MembersRound(std::move(group)),
+        wake_(std::move(wake)),
         order_(std::move(order)),
         done_(std::move(done)),
         ballot_(this->group().quorum()),
@@ -248,7 +251,7 @@ class AcquireRound final : public MembersRound<Attempt> {
     order.timeout = timeout(i);
     if (group().must_differ(i)) members()[i].runtime->identify();
     members()[i].target->attempt(std::move(order), [this, i, told = hears(i)](Attempt vote) {
-      group().on_vote(i, vote);
+      if (group().on_vote(round_, i, vote)) wake_();
       told(std::move(vote));
     });
   }
@@ -349,6 +352,8 @@ class AcquireRound final : public MembersRound<Attempt> {
     std::exchange(done_, {})(std::move(attempt));
   }
 
+  const std::function<void()> wake_;
+  const std::uint64_t round_ = group().on_round();
   const Order order_;
   AttemptDone done_;  // taken when it is decided
   const TimePoint started_ = Clock::now();
@@ -530,8 +535,7 @@ void QuorumTarget::add_keys(std::vector<std::shared_ptr<KeyTarget>>& to) {
 
 void QuorumTarget::attempt(Order order, AttemptDone done) {
   order.owner.text = runtime().make_owner().text;
-  group_.on_round();
-  std::make_shared<AcquireRound>(shared_group(), std::move(order), std::move(done))->start();
+  std::make_shared<AcquireRound>(shared_group(), std::move(order), [this] { heard(); }, std::move(done))->start();
 }
 
 void QuorumTarget::release(const wire::Owner& owner, TimePoint deadline, TimePoint give_up, ReleaseDone done) {

@@ -60,11 +60,12 @@ class Members {
   /// Another one with each era of a member.
   std::uint32_t acks_era() const;
 
-  /// A round of an acquire begins.
-  void on_round();
+  /// A round of an acquire begins: this one.
+  std::uint64_t on_round();
   /// A member's vote in it, on that one's loop, which hears of a release behind its vote, and which server it is before
-  /// that. The vote learns which that was; where this matters and is not known, it is no grant.
-  void on_vote(std::size_t member, Attempt& vote);
+  /// that. The vote learns which that was; where this matters and is not known, it is no grant. True: as on_release, if
+  /// a release was heard before the vote.
+  bool on_vote(std::uint64_t round, std::size_t member, Attempt& vote);
   /// A member has heard of a release. True: enough of them may now be free to win.
   bool on_release(std::size_t member);
 
@@ -76,7 +77,8 @@ class Members {
   const std::vector<std::pair<std::size_t, std::size_t>> different_;  // members that must be of different servers
   std::vector<bool> must_differ_;                                     // by member; constant after construction
   base::SmallMutex in_the_way_mutex_;
-  InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);
+  InTheWay in_the_way_ HOLDFAST_GUARDED_BY(in_the_way_mutex_);  // of the latest round
+  std::uint64_t round_ HOLDFAST_GUARDED_BY(in_the_way_mutex_) = 0;
 };
 
 /// Asks all members at the same time if a majority will do. If all are needed it asks one after another in the order
