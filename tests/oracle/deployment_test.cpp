@@ -157,6 +157,7 @@ class ModelSide final : public Side {
     connection.said = Hearing();
     connection.session =
         this->node(node).connect([&connection](const std::string& bytes) { connection.said.add(bytes); });
+    connection.session->resp3 = true;
   }
 
   PassingTime time_;

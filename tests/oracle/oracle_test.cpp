@@ -5,12 +5,18 @@
 #include <cstdlib>
 #include <set>
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/write.hpp>
 #include <gtest/gtest.h>
 
 #include "kinds/scripts.hpp"
 #include "oracle/comparison.hpp"
 #include "oracle/record.hpp"
 #include "scripts/script_call.hpp"
+#include "support/raw.hpp"
+#include "support/wait.hpp"
 
 namespace holdfast::test::oracle::oracle_test {
 namespace {
@@ -49,6 +55,42 @@ TEST(Oracle, TheModelDoesWhatTheServerDoes) {
     break;
   }
   record.write(first);
+}
+
+/// To who has not asked for RESP3, byte for byte.
+TEST(Oracle, TheModelSaysTheSameInResp2) {
+  namespace asio = boost::asio;
+  const RedisServer server;
+  PassingTime time;
+  ModelServer model(time, {});
+  std::string from_model, from_server;
+  const auto session = model.connect([&](const std::string& bytes) { from_model += bytes; });
+  asio::io_context context;
+  asio::local::stream_protocol::socket socket(context);
+  socket.connect(server.socket_path());
+  const auto say = [&](const std::vector<std::string>& words) {
+    model.receive(session, encoded(words));
+    asio::write(socket, asio::buffer(encoded(words)));
+  };
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"PING"},
+                                                {"GET", "none"},
+                                                {"HSET", "all", "one", "_\r\n%1"},
+                                                {"HGETALL", "all"},
+                                                {"GET", "all"},
+                                                {"HGETALL", "none"},
+                                                {"SUBSCRIBE", "news"},
+                                                {"PING"}}) {
+    say(words);
+  }
+  Raw raw(server);
+  ASSERT_TRUE(eventually([&] { return raw.command("PUBLISH", "news", "_\r\n>3").integer == 1; }));
+  model.receive(model.connect([](const std::string&) {}), encoded({"PUBLISH", "news", "_\r\n>3"}));
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"UNSUBSCRIBE", "news"}, {"PING"}}) say(words);
+  asio::write(socket, asio::buffer(encoded({"QUIT"})));
+  boost::system::error_code end;
+  asio::read(socket, asio::dynamic_buffer(from_server), end);
+  EXPECT_EQ(end, asio::error::eof);
+  EXPECT_EQ(from_model + "+OK\r\n", from_server);
 }
 
 TEST(Oracle, EveryScriptHasItsTransitionAndIsCompared) {

@@ -171,6 +171,7 @@ ModelSide::ModelSide(const Likeness& like)
       }()) {
   for (std::size_t who = 0; who < kSessions; ++who) {
     sessions_[who] = server_.connect([this, who](const std::string& bytes) { hearing_[who].add(bytes); });
+    sessions_[who]->resp3 = true;
   }
   send(tracker, encoded({"CLIENT", "TRACKING", "ON"}), 1);
   told();

@@ -44,6 +44,7 @@ class Clusters {
     for (const Node node : {from, to}) {
       raws_[node] = std::make_unique<Raw>(real_.node(node));
       sessions_[node] = model_.server(node).connect([this, node](const std::string& bytes) { said_[node].add(bytes); });
+      sessions_[node]->resp3 = true;
     }
   }
 

@@ -2,6 +2,7 @@
 #include "sim/judge.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "lock/decide/lease.hpp"
@@ -18,6 +19,13 @@ constexpr Duration kSlack = milliseconds(10);
 constexpr Duration kDeadTurns = std::chrono::seconds(8);
 
 std::string ms(Duration time) { return std::to_string(std::chrono::duration_cast<milliseconds>(time).count()) + " ms"; }
+
+/// All who wait hear of each release, and know when the lease ends: it is not cut, and nobody who waits is skipped.
+bool tells_all(const Plan& plan) {
+  constexpr std::array kNot = {LockKind::simple, LockKind::spin, LockKind::fair};
+  const auto is_cut = [](const Action& action) { return action.extended_to > milliseconds(0); };
+  return std::ranges::find(kNot, plan.kind) == kNot.end() && std::ranges::none_of(plan.actions, is_cut);
+}
 
 }  // namespace
 
@@ -209,7 +217,7 @@ void Judge::look_at_queues() {
   }
 }
 
-/// Nobody waits for a free lock longer than the safety poll.
+/// Nobody waits for a free lock longer than the safety poll; nor nearly as long if no message can have been lost.
 void Judge::look_at_waits() {
   const TimePoint now = world_.now();
   // Of a fair lock one who was killed keeps its place for a turn, and there may be several.
@@ -222,6 +230,7 @@ void Judge::look_at_waits() {
             std::max<Duration>(poll, plan_.clients[static_cast<std::size_t>(call.process->number() % 100)].safety_poll);
       }
     }
+    if (plan_.faults.empty() && tells_all(plan_)) poll = std::min<Duration>(poll, milliseconds(100));
     std::optional<TimePoint>& since = free_since_[lock];
     if (poll == Duration{} || !calm() || !is_free_(static_cast<int>(lock))) {
       since.reset();

@@ -19,6 +19,7 @@ Config settings_of(const ClientPlan& plan) {
   settings.kinds.handoff = plan.handoff;
   settings.loss_notice = plan.loss_notice;
   settings.pipelined_release = plan.pipelined;
+  if (plan.resp2) settings.protocol = 2;
   if (plan.leaves) settings.on_close = OnClose::leave_to_expire;
   return settings;
 }
@@ -55,6 +56,8 @@ void Member::open() {
     const bool slow = stage_.plan.sabotage == Sabotage::slow_clocks && index_ > 0;
     process_ = std::make_unique<Process>(stage_.world, 100 * generation_++ + index_, slow ? -60'000 : plan_.drift_ppm);
   }
+  // So far that its two connections overtake each other.
+  if (plan_.resp2) Network::current().slow_down(*process_, {}, milliseconds(5));
   process_->inside([this] {
     clients_.clear();
     drop_locks();

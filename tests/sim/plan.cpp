@@ -17,6 +17,7 @@ std::string describe(const ClientPlan& client) {
   if (client.loss_notice) out += ", notices";
   if (client.named) out += ", named";
   if (client.pipelined) out += ", pipelined";
+  if (client.resp2) out += ", RESP2";
   if (client.acks == Acks::all()) out += ", acks of all";
   if (client.acks == Acks::majority()) out += ", acks of most";
   if (client.acks.number() > 0) out += ", acks of " + std::to_string(client.acks.number());

@@ -23,6 +23,7 @@ struct ClientPlan {
   bool leaves = false;  // its holds, when it is closed
   Acks acks{};
   bool pipelined = false;  // releases of what is dropped
+  bool resp2 = false;      // messages have a connection of their own
   int drift_ppm = 0;       // of its clock, against the server's
 
   friend bool operator==(const ClientPlan&, const ClientPlan&) = default;

@@ -157,6 +157,13 @@ void ask_for_some_acks(Dice& dice, Plan& plan) {
   }
 }
 
+/// Often without faults: then the judge sees a message that a client has not made use of.
+void speak_resp2(Dice& dice, Plan& plan) {
+  if (!dice.share(25)) return;
+  for (ClientPlan& client : plan.clients) client.resp2 = dice.share(70);
+  if (dice.share(40)) plan.faults.clear();
+}
+
 void extend(Dice& dice, Plan& plan) {
   const bool several = plan.kind == LockKind::multi || plan.kind == LockKind::any;
   if (!dice.share(25) || several || plan.kind >= LockKind::semaphore || plan.site == Site::independent) return;
@@ -207,6 +214,8 @@ Plan make(std::string_view name, std::uint64_t seed, const Ranges& ranges) {
   Dice later(seed * 2 + 1'000'712);
   extend(later, plan);
   ask_for_some_acks(later, plan);
+  Dice last(seed * 2 + 3'000'001);
+  speak_resp2(last, plan);
   return plan;
 }
 

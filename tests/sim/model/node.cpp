@@ -15,6 +15,10 @@ std::string lower(std::string_view text) {
   return out;
 }
 
+bool listens(const ModelNode::Session& session) {
+  return std::ranges::any_of(session.channels, [](const auto& channels) { return !channels.empty(); });
+}
+
 }  // namespace
 
 std::string to_string(const Place& place) { return place.host + ":" + std::to_string(place.port); }
@@ -160,7 +164,7 @@ void ModelNode::push(Session& session, std::string_view bytes) {
     return;
   }
   if (session.unsent.empty()) unflushed_.push_back(find_session(session.id));
-  session.unsent += bytes;
+  session.unsent += session.resp3 ? std::string(bytes) : in_resp2(bytes);
 }
 
 void ModelNode::unblock(const SessionPtr& session, std::string_view reply) {
@@ -184,7 +188,11 @@ void ModelNode::check(Session& session, Args command) const {
 
 bool ModelNode::execute_common(Session& session, Args command, std::string& out) {
   const std::string_view verb = command.front();
-  if (verb == "PING") {
+  if (verb == "PING" && !session.resp3 && listens(session)) {
+    put_head(out, '*', 2);
+    put_text(out, "pong");
+    put_text(out, "");
+  } else if (verb == "PING") {
     put_word(out, "PONG");
   } else if (verb == "HELLO") {
     hello(session, command, out);
@@ -236,6 +244,7 @@ void ModelNode::hello(Session& session, Args command, std::string& out) {
         "version at the same time");
   }
   if (!name.empty()) session.name = name;
+  session.resp3 = true;
   const bool sentinel = mode() == "sentinel";
   put_head(out, '%', sentinel ? 6 : 7);
   const Likeness& like = settings_.likeness;
@@ -318,8 +327,7 @@ void ModelNode::subscribe(Session& session, Args command, Channel kind, std::str
 }
 
 bool ModelNode::refuses_to_leave(const Likeness& like, const Session& session) {
-  const bool listens = std::ranges::any_of(session.channels, [](const auto& channels) { return !channels.empty(); });
-  return like.refuses_to_leave_nothing && !listens;
+  return like.refuses_to_leave_nothing && !listens(session);
 }
 
 void ModelNode::unsubscribe(Session& session, Args command, Channel kind, std::string& out) {

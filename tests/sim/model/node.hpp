@@ -65,6 +65,7 @@ class ModelNode {
     std::uint64_t written = 0;  // how much the server had written when this session's last command was through
     bool connected = true;
     bool authenticated = true;
+    bool resp3 = false;
     bool blocked = false;  // what it sends waits
     bool tracking = false;
     bool asking = false;

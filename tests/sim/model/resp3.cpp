@@ -47,6 +47,25 @@ void put_push(std::string& out, std::string_view kind, std::string_view channel,
   put_text(out, text);
 }
 
+std::string in_resp2(std::string_view replies) {
+  std::string out;
+  for (std::size_t at = 0; at < replies.size();) {
+    const char type = replies[at];
+    std::size_t end = replies.find("\r\n", at) + 2;
+    const auto count = to_number(replies.substr(at + 1, end - 2 - at - 1));
+    if (type == '_') {
+      out.append("$-1\r\n");
+    } else if (type == '%' || type == '>') {
+      put_head(out, '*', static_cast<std::size_t>(*count) * (type == '%' ? 2 : 1));
+    } else {
+      if (type == '$') end += static_cast<std::size_t>(*count) + 2;
+      out.append(replies.substr(at, end - at));
+    }
+    at = end;
+  }
+  return out;
+}
+
 bool take_command(std::string_view bytes, std::size_t& position, std::vector<std::string_view>& args) {
   args.clear();
   std::size_t at = position;

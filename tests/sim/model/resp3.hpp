@@ -22,6 +22,8 @@ void put_null(std::string& out);
 /// `*` for an array, `%` for a map of so many pairs, `>` for a push.
 void put_head(std::string& out, char type, std::size_t count);
 void put_push(std::string& out, std::string_view kind, std::string_view channel, std::string_view text);
+/// The same to who has not asked for RESP3: nulls, maps and pushes are what they were before it.
+std::string in_resp2(std::string_view replies);
 
 /// The command that begins at `position`, which moves behind it. False: not all of it is there.
 bool take_command(std::string_view bytes, std::size_t& position, std::vector<std::string_view>& args);
