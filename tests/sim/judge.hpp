@@ -33,8 +33,10 @@ class Judge {
   /// What the server says: the owners of this lock.
   using Owners = std::function<std::vector<std::string>(int lock)>;
   using IsFree = std::function<bool(int lock)>;
-  /// `waiting`: those in the queue of a fair lock, in its order.
-  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Owners waiting, Ledger& ledger);
+  /// Those in the queue of a fair lock, in its order, and until when each keeps its place.
+  using Queued = std::vector<std::pair<std::string, base::TimePoint>>;
+  using Waiting = std::function<Queued(int lock)>;
+  Judge(World& world, const Plan& plan, Owners owners, IsFree is_free, Waiting waiting, Ledger& ledger);
 
   // ---- holds ----
   /// From the grant to the call of the release.
@@ -116,7 +118,7 @@ class Judge {
   const Plan& plan_;
   const Owners owners_;
   const IsFree is_free_;
-  const Owners waiting_;
+  const Waiting waiting_;
   Ledger& ledger_;
   std::vector<BeliefPtr> beliefs_;  // that have not ended
   std::vector<Belief*> standing_;
@@ -128,7 +130,8 @@ class Judge {
   std::vector<std::optional<base::TimePoint>> free_since_;  // by lock, while somebody waits
   std::vector<std::int64_t> tokens_;                        // by lock, the latest
   struct Queue {
-    std::vector<std::string> owners, waiting;
+    std::vector<std::string> owners;
+    Queued waiting;
   };
   std::vector<Queue> queues_;  // by lock, as it was
   std::optional<Violation> violation_;

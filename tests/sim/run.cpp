@@ -144,14 +144,16 @@ class Run {
     });
   }
   /// Whose turn is over has lost its place, though it is in the queue until somebody sweeps that.
-  std::vector<std::string> waiting(int lock) {
+  Judge::Queued waiting(int lock) {
     const std::string& key = keys_[static_cast<std::size_t>(lock)].front();
-    std::vector<std::string> waiting = servers_->waiting(wire::fair::queue(key));
-    Keyspace& at = servers_->keyspace_of(key);
-    std::erase_if(waiting, [&](const std::string& each) {
+    Judge::Queued waiting;
+    for (std::string& each : servers_->waiting(wire::fair::queue(key))) {
+      Keyspace& at = servers_->keyspace_of(key);
       const std::optional<Keyspace::Score> deadline = at.score(wire::fair::deadlines(key), each);
-      return deadline && *deadline <= at.now();
-    });
+      const auto left = milliseconds(deadline ? *deadline - at.now() : 0);
+      if (!deadline) waiting.emplace_back(std::move(each), base::TimePoint::max());
+      if (left > milliseconds(0)) waiting.emplace_back(std::move(each), world_.now() + left);
+    }
     return waiting;
   }
   /// Nobody needs to wait for it.
@@ -182,7 +184,7 @@ class Run {
   base::Duration longest_lease() const {
     milliseconds longest{};
     for (const ClientPlan& client : plan_.clients) longest = std::max(longest, client.lease);
-    for (const Action& action : plan_.actions) longest = std::max(longest, action.lease);
+    for (const Action& action : plan_.actions) longest = std::max({longest, action.lease, action.extended_to});
     for (const Fault& fault : plan_.faults) {
       if (fault.kind == Fault::Kind::clock_back) longest += fault.amount;
     }

@@ -185,6 +185,9 @@ class Connection {
   bool closed() const { return state_ == State::closed; }
   /// The latest session with a login.
   bool speaks_resp2() const { return login_ && login_->outcome().resp2; }
+  /// A command without effect, always answered, whose reply shows where those to others before it end: no ACL forbids
+  /// HELLO, and a subscribed connection over RESP2 may only send PING.
+  const char* end_mark() const { return speaks_resp2() ? "PING" : "HELLO"; }
   /// Text appended here is sent by the next flush(). Only while a session is logged in, or logs in.
   std::string& out();
   /// The latest; null: there was none yet.

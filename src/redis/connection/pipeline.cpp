@@ -194,7 +194,7 @@ void Pipeline::send_login(const std::vector<base::Command>& commands) {
 void Pipeline::send_auth(const base::Command& command) {
   auth_ = std::make_shared<Op>(Request{}, ResultHandler{});
   encode(connection_.out(), command, false);
-  encode(connection_.out(), {{connection_.speaks_resp2() ? "PING" : "HELLO"}}, false);
+  encode(connection_.out(), {{connection_.end_mark()}}, false);
   expect(auth_, 2);
 }
 
@@ -539,9 +539,8 @@ std::shared_ptr<Op> Interlock::leave(std::vector<std::string> channels) {
 
 /// One command for each channel: their slots may differ, and so may the server's replies.
 std::shared_ptr<Op> Interlock::leave_sharded(const Subscriptions::Idle& idle) {
-  const char* const never_refused = link_.for_messages() ? "PING" : "HELLO";
   const auto op =
-      std::make_shared<Op>(Request{{{{never_refused}}}, link_.config.timing.command_timeout}, ResultHandler{});
+      std::make_shared<Op>(Request{{{{connection_.end_mark()}}}, link_.config.timing.command_timeout}, ResultHandler{});
   op->leaving_sharded = true;
   if (!idle.plain.empty()) encode(connection_.out(), "UNSUBSCRIBE", idle.plain);
   for (const std::string& channel : idle.sharded) encode(connection_.out(), "SUNSUBSCRIBE", {channel});
