@@ -35,7 +35,7 @@ def write(base, found, earlier, kinds):
         with open(os.path.join(base, path), "w", encoding="utf-8") as out:
             out.write("\n".join(lines).rstrip() + "\n")
     update_readme(os.path.join(base, "README.md"),
-                  [*readme_table(summary), "", *readme_plot(drawn), *conditions_in_short(found, since)])
+                  [*readme_table(summary), "", *readme_plot(drawn), *conditions_in_short(found, since, kinds)])
 
 
 def update_readme(path, lines):
@@ -140,6 +140,26 @@ def goal_lines(kinds):
             yield f"  {state:6}  {goal.scenario}: {goal.text}{measured} (goal: {wanted})"
 
 
+def to_best(a, names, callers, what="rate", pick=max):
+    """Ours, as a ratio to the best of these."""
+    return ratio(goals.figure(a, HOLDFAST, callers, what), goals.best(a, names, pick, callers, what))
+
+
+def over_kinds(kinds):
+    """The ratios behind the figures of the README, from the least to the greatest on any kind of machine and server."""
+    every = [summaries.ALL["a"](found["a"]) for found in kinds.values() if "a" in found]
+
+    def between(ratio_of):
+        ratios = sorted(each for each in map(ratio_of, every) if each is not None)
+        return f"{ratios[0]:.2f}–{ratios[-1]:.2f}" if ratios else NOTHING
+    floor = between(lambda a: to_best(a, [FLOOR], 1, "p50", min))
+    peers = between(lambda a: to_best(a, goals.rivals(a), 1, "p50", min))
+    rates = between(lambda a: to_best(a, goals.rivals(a), 16))
+    if len(every) > 1:
+        yield (f"On {len(every)} kinds of machine and server one thread took {floor} × the time of bare `SET NX PX`, {peers} × the "
+               f"best peer's; 16 threads made {rates} × its pairs.")
+
+
 def kinds_of_machine(kinds):
     """How the main scenarios came out on each, against what depends on the machine or the server alone, and the best peer."""
     rows = []
@@ -149,7 +169,7 @@ def kinds_of_machine(kinds):
         peers = goals.rivals(a)
 
         def against(names, callers, what="rate", pick=max):
-            return number(ratio(goals.figure(a, HOLDFAST, callers, what), goals.best(a, names, pick, callers, what)))
+            return number(to_best(a, names, callers, what, pick))
         about = next(iter(found.values()))
         rows.append([its_kind, about["date"][:10], number(about["machine"].get("wake_us")), number(goals.figure(a, HOLDFAST, 1, "p50")),
                      against([FLOOR], 1, "p50", min), against([SCRIPTS_FLOOR], 1, "p50", min),
@@ -274,14 +294,14 @@ def readme_plot(drawn):
     return [f"![{ALT[name]}](docs/plots/{name}.svg)", ""] if name in drawn else []
 
 
-def conditions_in_short(found, since):
-    """The machines of what the README shows, and whether it is of older code."""
+def conditions_in_short(found, since, kinds):
+    """The machines of what the README shows, whether it is of older code, and what it is on other machines."""
     shown = {letter: found[letter] for letter in sorted({HEADLINES[index][2] for index in IN_README}) if letter in found}
     lines = [f"{text}." for text in places_of(
-        shown, lambda about: f"{machine_text(about)}; {about['server']} on the same machine")]
+        shown, lambda about: f"{about['cpu']}, {about['cores']} cores; {about['server']}")]
     if any(since[letter] != 0 for letter in shown):
         lines.append("The library has changed since.")
-    return [*lines, "All figures, and where a peer is faster: [benchmarks](docs/benchmarks.md)."]
+    return [*lines, *over_kinds(kinds), "All figures, and where a peer is faster: [benchmarks](docs/benchmarks.md)."]
 
 
 # ---- conditions ----

@@ -35,7 +35,7 @@ class Report(unittest.TestCase):
 
     def test_the_readme_names_the_machines_of_what_it_shows_and_says_whether_that_is_of_older_code(self):
         found = {"a": result(), "b": result(cores=4), "d": result(cores=8)}
-        lines = report.conditions_in_short(found, {"a": 0, "b": 3, "d": None})
+        lines = report.conditions_in_short(found, {"a": 0, "b": 3, "d": None}, {})
         self.assertTrue(lines[0].startswith("Something, 2 cores"), lines)
         self.assertTrue(lines[1].startswith("Something, 4 cores"), lines)
         self.assertEqual(lines[2], "The library has changed since.")
@@ -50,7 +50,7 @@ class Report(unittest.TestCase):
         self.assertIn("49,000 (redsync)", rows[3])
 
     def test_the_readme_says_nothing_of_changes_where_there_are_none(self):
-        self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result(), "d": result()}, {"a": 0, "d": 2})))
+        self.assertNotIn("changed", "".join(report.conditions_in_short({"a": result(), "d": result()}, {"a": 0, "d": 2}, {})))
 
     def test_sizes_that_were_not_measured_again_stay_with_their_own_commit(self):
         def held(*counts):
@@ -68,10 +68,22 @@ class Report(unittest.TestCase):
         self.assertTrue(all(line.startswith("  open    c: ") for line in lines[1:]), lines)
         self.assertEqual(len(lines), 4)
 
+    @staticmethod
+    def pairs(name, threads, us):
+        answer = {"pairs": 1e6 / us, "seconds": 1.0, "p50_us": us, "p99_us": us, "cpu_us": 1}
+        return {"contestant": name, "case": {"threads": threads}, "answers": [answer], "server": {"cpu_us": 1}}
+
+    def test_the_readme_has_the_ratios_of_all_kinds_of_machine(self):
+        def kind(us):
+            rounds = [self.pairs("holdfast", n, us) for n in (1, 16)]
+            return {"a": {**result(), "rounds": [*rounds, self.pairs("raw", 1, 100), *(self.pairs("redsync", n, 80) for n in (1, 16))]}}
+        self.assertEqual(list(report.over_kinds({"Something": kind(60)})), [])
+        self.assertEqual(list(report.over_kinds({"Something": kind(60), "Another": kind(120), "None": {"e": {}}})),
+                         ["On 2 kinds of machine and server one thread took 0.60–1.20 × the time of bare `SET NX PX`, 0.75–1.50 × "
+                          "the best peer's; 16 threads made 0.67–1.33 × its pairs."])
+
     def test_kinds_of_machine_are_told_by_ratios(self):
-        def pairs(name, threads, us):
-            answer = {"pairs": 1e6 / us, "seconds": 1.0, "p50_us": us, "p99_us": us, "cpu_us": 1}
-            return {"contestant": name, "case": {"threads": threads}, "answers": [answer], "server": {"cpu_us": 1}}
+        pairs = self.pairs
         a = {**result(), "rounds": [pairs("holdfast", 1, 50), pairs("raw", 1, 100), pairs("raw-scripts", 1, 40),
                                     pairs("holdfast", 4, 20), pairs("redsync", 4, 10)]}
         lines = list(report.kinds_of_machine({"Something": {"a": a}, "Nothing": {"e": {**result(), "rounds": [], "top_level": {}}}}))
