@@ -146,13 +146,14 @@ class Run {
   /// Whose turn is over has lost its place, though it is in the queue until somebody sweeps that.
   Judge::Queued waiting(int lock) {
     const std::string& key = keys_[static_cast<std::size_t>(lock)].front();
+    Keyspace& at = servers_->keyspace_of(key);
+    const std::string deadlines = wire::fair::deadlines(key);
     Judge::Queued waiting;
     for (std::string& each : servers_->waiting(wire::fair::queue(key))) {
-      Keyspace& at = servers_->keyspace_of(key);
-      const std::optional<Keyspace::Score> deadline = at.score(wire::fair::deadlines(key), each);
-      const auto left = milliseconds(deadline ? *deadline - at.now() : 0);
-      if (!deadline) waiting.emplace_back(std::move(each), base::TimePoint::max());
-      if (left > milliseconds(0)) waiting.emplace_back(std::move(each), world_.now() + left);
+      const std::optional<Keyspace::Score> deadline = at.score(deadlines, each);
+      const base::TimePoint until =
+          deadline ? world_.now() + milliseconds(*deadline - at.now()) : base::TimePoint::max();
+      if (until > world_.now()) waiting.emplace_back(std::move(each), until);
     }
     return waiting;
   }

@@ -164,7 +164,11 @@ void ModelNode::push(Session& session, std::string_view bytes) {
     return;
   }
   if (session.unsent.empty()) unflushed_.push_back(find_session(session.id));
-  session.unsent += session.resp3 ? std::string(bytes) : in_resp2(bytes);
+  if (session.resp3) {
+    session.unsent += bytes;
+  } else {
+    session.unsent += in_resp2(bytes);
+  }
 }
 
 void ModelNode::unblock(const SessionPtr& session, std::string_view reply) {
