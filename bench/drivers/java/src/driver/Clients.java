@@ -20,6 +20,7 @@ import org.redisson.config.SentinelServersConfig;
 final class Clients {
     private static final String SENTINELS = "redis+sentinel://";
     private static final String CLUSTER = "redis+cluster://";
+    private static final int CROWD = 16;
 
     private final List<RedissonClient> clients = new ArrayList<>();
 
@@ -31,6 +32,9 @@ final class Clients {
         for (int k = 0; k < count; k++) {
             Config config = new Config();
             connect(config, settings.text("url"));
+            if (count > CROWD) {
+                keepSmall(config);
+            }
             config.setLockWatchdogTimeout(settings.has("lease_ms") ? settings.count("lease_ms") : 30_000);
             all.clients.add(Redisson.create(config));
         }
@@ -50,6 +54,14 @@ final class Clients {
         SentinelServersConfig sentinels = config.useSentinelServers().setMasterName(parts[1]);
         for (String address : parts[0].split(",")) {
             sentinels.addSentinelAddress("redis://" + address);
+        }
+    }
+
+    /** Of so many in one process, each with its 24 connections and 48 threads, only a few would fit. */
+    private static void keepSmall(Config config) {
+        config.setThreads(2).setNettyThreads(2);
+        if (config.isSingleConfig()) {
+            config.useSingleServer().setConnectionMinimumIdleSize(1);
         }
     }
 
