@@ -16,7 +16,7 @@ class Soaked(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        soak.KEPT = pathlib.Path(folder.name)
+        soak.KEPT, soak.PROCESSORS = pathlib.Path(folder.name), 1
         self.calls, self.failing, self.state = [], set(), {}
 
     def run_it(self, command):
@@ -34,6 +34,14 @@ class Soaked(unittest.TestCase):
         self.pieces(2, ["sim"])
         firsts = [call.split("--first ")[1].split()[0] for call in self.calls]
         self.assertEqual(firsts, ["10000000", "10020000", "10040000", "10060000", "10080000"])
+
+    def test_the_simulator_has_a_process_for_each_processor_and_seeds_of_its_own(self):
+        soak.PROCESSORS, self.failing = 2, {"--first 10020000"}
+        news = self.pieces(2, ["sim"])
+        self.assertEqual(sorted({call.split("--first ")[1].split()[0] for call in self.calls}),
+                         ["10000000", "10020000", "10040000", "10060000"])
+        self.assertEqual([what["seed"] for what in news], [10020000])
+        self.assertEqual(self.state["kinds"]["sim"]["seconds"], 200)
 
     def test_the_kinds_take_turns_and_what_finds_more_gets_more(self):
         self.pieces(8)
@@ -67,13 +75,14 @@ class Soaked(unittest.TestCase):
 
     def test_an_hour_in_one_piece_begins_only_where_it_fits(self):
         done = []
-        with mock.patch.object(soak, "STATE", soak.KEPT / "state.json"), mock.patch.object(
+        with mock.patch.object(soak, "STATE", soak.KEPT / "state.json"), mock.patch.dict(soak.os.environ), mock.patch.object(
                 soak, "run_here", lambda command: (done.append(command), (True, 1e6, ""))[1]):
             for hours, expected in (("1", ["sim"]), ("1.2", ["old"])):
                 clock = iter(range(0, 10 ** 9, 100))
                 with mock.patch.object(soak.time, "monotonic", lambda: next(clock)), contextlib.redirect_stdout(io.StringIO()):
                     self.assertEqual(soak.main(["--hours", hours, "--only", "old", "--only", "sim"]), 0)
                 self.assertEqual(["old" if "--old" in command else "sim" for command in done[:1]], expected)
+                self.assertEqual(soak.os.environ["HOLDFAST_COMMIT"], soak.origin.commit())  # a record names what was run
                 done.clear()
 
     def test_the_time_counts_by_commit(self):

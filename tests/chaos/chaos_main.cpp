@@ -15,6 +15,7 @@
 #include "chaos/evidence.hpp"
 #include "chaos/server_faults.hpp"
 #include "chaos/shapes.hpp"
+#include "support/evidence.hpp"
 #include "support/number.hpp"
 #include "support/paths.hpp"
 
@@ -173,6 +174,7 @@ int main(int count, char** words) {
     list();
     return 0;
   }
+  remember_commit();
   std::string why;
   if (!use_small_disk(why)) std::cout << "without a small disk: " << why << "\n";
   if (!why_no_porcupine().empty()) std::cout << "outcomes are not judged: " << why_no_porcupine() << "\n";

@@ -6,12 +6,15 @@
 #include <string_view>
 
 #include "sim/report.hpp"
+#include "support/evidence.hpp"
 
 namespace {
 
 using namespace holdfast::test::sim;
+using holdfast::test::remember_commit;
 
 int simulate(const Request& request) {
+  remember_commit();
   Report report(request);
   for (std::uint64_t seed = request.first; seed < request.first + request.seeds; ++seed) {
     report.take(request.scenario_of(seed), seed);

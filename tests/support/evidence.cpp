@@ -76,6 +76,8 @@ std::string origin(std::string_view part, std::string_view server) {
   return out;
 }
 
+void remember_commit() { setenv("HOLDFAST_COMMIT", commit().c_str(), 1); }
+
 void append_evidence(std::string_view part, std::string_view figures, std::string_view server) {
   const char* const named = std::getenv("HOLDFAST_EVIDENCE");
   const std::filesystem::path file =

@@ -13,6 +13,10 @@ namespace holdfast::test {
 /// changes; `unknown` where there is no git.
 std::string origin(std::string_view part, std::string_view server = {});
 
+/// Asks now which commit this is, for all that this process and its children will record: for runs that take so long
+/// that somebody may change the tree meanwhile.
+void remember_commit();
+
 /// Appends `{origin, figures}` as a line to HOLDFAST_EVIDENCE, or to build/results/evidence/PART.jsonl.
 void append_evidence(std::string_view part, std::string_view figures, std::string_view server = {});
 
