@@ -92,12 +92,17 @@ class Report(unittest.TestCase):
 
     def test_a_crowd_stands_beside_its_floor(self):
         row = {"contestant": "rueidislock", "clients": 2000, "took_ms": 22.94, "cpu_ms": 16.064, "date": "today", "commit": "abc"}
-        crowd = {"machine": {"server": "Redis 7.0.15", "cores": 2}, "processes": 4, "rounds": [
-            {**row, "kind": "lock", "inside_ms": 1.0, "asked": 50.04, "messages": 1.089, "grants": 221}, {**row, "kind": "floor"}]}
+        lock = {**row, "kind": "lock", "inside_ms": 1.0, "asked": 50.04, "messages": 1.089, "grants": 221}
+        crowd = {"machine": {"server": "Redis 7.0.15", "cores": 2, "cpu": "New CPU"}, "processes": 4, "rounds": [
+            lock, {**row, "kind": "floor"}, {**lock, "kind": "fair", "clients": 100, "commit": "def"}, {**lock, "clients": 500},
+            {**lock, "contestant": "holdfast-async", "kind": "any"}]}
         lines = list(report.sections.crowd_costs(crowd))
-        self.assertIn("today at commit `abc`, Redis 7.0.15, on 2 cores", lines[2])
-        self.assertEqual(lines[-3:], ["| rueidislock | lock | 2000 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |",
-                                      "| rueidislock |  | 2000 | a message to all | 22.9 |  | 1 | 16.06 |  |", ""])
+        self.assertIn("from today to today at commits `abc`, `def`, Redis 7.0.15, New CPU, 2 cores", lines[2])
+        self.assertEqual(lines[-6:], ["| **holdfast-async** | any | 2000 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |",
+                                      "| rueidislock | lock | 500 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |",
+                                      "| rueidislock | lock | 2000 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |",
+                                      "| rueidislock |  | 2000 | a message to all | 22.9 |  | 1 | 16.06 |  |",
+                                      "| rueidislock | fair | 100 | 1 | 22.9 | 50.0 | 1.09 | 16.06 | 221 |", ""])
 
     def test_results_of_another_kind_of_machine_are_kept_aside(self):
         with tempfile.TemporaryDirectory() as base:
