@@ -105,8 +105,8 @@ def tables(base, found, summary, since, earlier, kinds, crowd):
 
 
 def apart(base, crowd):
-    """What bench/clusters, bench/counting and bench/crowd have left."""
-    for name in ("clusters", "counting"):
+    """What bench/clusters, bench/counting, bench/pair and bench/crowd have left."""
+    for name in ("clusters", "counting", "pair"):
         path = os.path.join(base, "bench", "results", f"{name}.md")
         if os.path.exists(path):
             with open(path, encoding="utf-8") as text:
