@@ -189,7 +189,7 @@ def crowds(summary):
 
     def beyond_polls(row):
         return max(0, row["asked"] - POLLS_A_MS * row["took_ms"])
-    for kind, limit in (("lock", 12), ("mixed", 12), ("fair", 3)):
+    for kind, limit in (("lock", 12), ("mixed", 12), ("leased", 12), ("any", 12), ("fair", 3)):
         yield Goal("crowd", f"{CROWD:,} clients wait ({kind}), scripts a grant beyond the safety polls", limit, True, "",
                    worst(kind, beyond_polls))
     yield Goal("crowd", f"{CROWD:,} clients wait (lock), from grant to grant, beyond the time inside and the floor", 4, True, "ms",
