@@ -143,6 +143,13 @@ TEST(AcquireFsmCrowd, WhoHasJustReleasedItIsBehindThoseWhoHeard) {
   EXPECT_EQ(story.message(6ms, heard).substr(0, 10), "wait until");
 }
 
+TEST(AcquireFsmCrowd, WhoHasJustReleasedItIsBehindASingleOneWhoHeard) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(5ms, {.subscribed = true, .not_before = at(8ms), .others = 1});
+  EXPECT_EQ(story.message(6ms, {.subscribed = true, .others = 1}).substr(0, 10), "wait until");
+}
+
 TEST(AcquireFsmCrowd, WhereNobodyCanTellChanceDecidesOnceItIsACrowd) {
   AcquireStory story(unlimited());
   story.start();

@@ -162,6 +162,13 @@ TEST(AcquireFsm, WaitsWithoutAskingWhileThisClientHoldsTheLock) {
   EXPECT_EQ(story.wake(40ms, kHeldHere), "wait until=never");
 }
 
+TEST(AcquireFsm, OfWhomTheTurnDoesNotComeIsContended) {
+  AcquireStory story(limited(50ms));
+  EXPECT_EQ(story.start(), "wait_turn until=50ms");
+  EXPECT_EQ(story.time(50ms), "finish timed_out");
+  EXPECT_TRUE(story.fsm().contended());
+}
+
 TEST(AcquireFsm, SubscribesWithItsFirstAttemptAfterALocalHold) {
   AcquireStory story(unlimited());
   story.start();

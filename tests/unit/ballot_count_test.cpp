@@ -99,6 +99,20 @@ TEST(BallotTest, IsHopelessWhenTooManyWillNeverAnswer) {
   EXPECT_FALSE(counted(Quorum::majority(3), {down, not_sent("down"), granted()}).result(kNodes, 1ms).pointless);
 }
 
+TEST(BallotTest, SaysOfALeaseThatIsJustEndingThatItEnds) {
+  const Attempt result = counted(Quorum::majority(3), {busy(0ms), busy(-1ms)}).result(kNodes, 1ms);
+  EXPECT_THAT(result.cause,
+              HasSubstr("a:1: held by somebody else, for another 0 ms unless renewed; b:2: held by somebody else;"));
+}
+
+TEST(BallotTest, MayPassAsLongAsEnoughTroublesMay) {
+  Attempt stays = not_sent("wrong password");
+  stays.may_pass = false;
+  const Attempt down = not_sent("down");
+  EXPECT_EQ(counted(Quorum::majority(3), {stays, down, down}).result(kNodes, 1ms).may_pass, true);
+  EXPECT_EQ(counted(Quorum::majority(3), {stays, stays, down}).result(kNodes, 1ms).may_pass, false);
+}
+
 TEST(BallotTest, ComesToTheSameInWhateverOrderTheVotesCome) {
   std::mt19937 random(7);
   const std::vector<Attempt> kinds{granted(), granted(), busy(1s), busy(9s), not_sent("down"), unknown("silence")};

@@ -97,6 +97,13 @@ TEST_F(CandidatesTest, InTroubleAreAskedLastAndNotAtOnce) {
   EXPECT_THAT(all_.round(at(60ms), false).back(), 2U) << "its server is silent";
 }
 
+TEST_F(CandidatesTest, ThatWerePassedOverRestAsLong) {
+  answered(0ms, {busy(30s), busy(30s), busy(30s)});
+  all_.on_passed_over(2, at(900ms));
+  EXPECT_THAT(round(1100ms), ElementsAre(1, 0));
+  EXPECT_THAT(round(1900ms).size(), 3U);
+}
+
 TEST_F(CandidatesTest, AreBusyUntilTheFirstOfThemMayBeFree) {
   answered(0ms, {busy(5s), not_sent("down"), busy(3s)});
   const Attempt result = all_.result(kNames, at(200ms));

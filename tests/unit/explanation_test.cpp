@@ -93,6 +93,12 @@ TEST_F(Explained, ALeaseThatMayHaveEndedInBetweenBeginsTheTimeAnew) {
   EXPECT_EQ(explanation.text(kStart + 5s, ""), kWho + ", for at least 2 s");
 }
 
+TEST_F(Explained, TheLongestLeaseThereIsEnds) {
+  explanation.on_busy(kStart, busy(kLongestLease, false));
+  explanation.on_holder(held_by(Holder::Connection::none));
+  EXPECT_THAT(explanation.text(kStart, ""), testing::HasSubstr("; unless it is renewed, its lease ends in "));
+}
+
 TEST_F(Explained, ALockWithoutALeaseCannotEndInBetween) {
   explanation.on_busy(kStart, busy(-1ms));
   explanation.on_busy(kStart + 20s, busy(-1ms));

@@ -322,6 +322,22 @@ TEST(AsConfirmedTest, AGrantCountsOnlyWithAcksOfItsEra) {
             Attempt::Kind::failed);
 }
 
+TEST(AsConfirmedTest, AGrantThatIsNotConfirmedSaysWhy) {
+  const Attempt granted{.kind = Attempt::Kind::granted};
+  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .acked = true, .era = 4}, 5).cause,
+            "the connection was lost while acks were asked for");
+  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true, .cause = "no"}, 4).cause, "no");
+  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true}, 4).may_pass, false);
+}
+
+TEST(ReplicaCountTest, IsAskedForAgainAfterASecond) {
+  ReplicaCount replicas;
+  EXPECT_TRUE(replicas.to_be_asked(at(0ms)));
+  replicas.on_told(1, at(0ms));
+  EXPECT_FALSE(replicas.to_be_asked(at(999ms)));
+  EXPECT_TRUE(replicas.to_be_asked(at(1s)));
+}
+
 /// As replies to attempts are: it has to be called, and a copy does not count.
 struct MustAnswer {
   explicit MustAnswer(int& its_unanswered) : unanswered(&its_unanswered) {}
@@ -333,6 +349,27 @@ struct MustAnswer {
   void operator()(const Confirmed&) { unanswered = nullptr; }
   int* unanswered = nullptr;
 };
+
+TEST_F(GroupCommitTest, WhatOneReplyHasSaidIsForgottenWithTheNextAndWithAMove) {
+  commit(Acks::replicas(1));
+  for (const char* owner : {"a", "b"}) add(owner, 0ms);
+  EXPECT_EQ(next(0ms), "renew a b; wait for 1, 1000 ms");
+  CommitReply no = acked(0);
+  no.commands.front() = {.extended = {}, .refused = {.error = Errc::denied, .cause = "no", .for_one = true}};
+  EXPECT_THAT(reply(1ms, no), IsEmpty()) << "each is tried alone";
+  EXPECT_EQ(next(2ms), "renew a; renew b; wait for 1, 998 ms");
+  const Confirms decided = commit_->on_reply(at(3ms), acked(1), replicas_);
+  ASSERT_EQ(decided.size(), 2U);
+  EXPECT_FALSE(decided.front().found.for_one);
+
+  for (const char* owner : {"c", "d"}) add(owner, 10ms);
+  EXPECT_EQ(next(10ms), "renew c d; wait for 1, 1000 ms");
+  EXPECT_THAT(reply(11ms, no), IsEmpty());
+  const Confirms moved = commit_->take_moved([](std::uint16_t) { return true; });
+  ASSERT_EQ(moved.size(), 2U);
+  EXPECT_FALSE(moved.front().found.for_one);
+  EXPECT_FALSE(moved.front().alone);
+}
 
 TEST_F(GroupCommitTest, WhatHasMovedTakesAlongWhoeverWaitsForIt) {
   commit(Acks::replicas(1));

@@ -51,6 +51,14 @@ TEST(HoldFsmExtension, ThatIsAnsweredTooLateIsALoss) {
   EXPECT_EQ(hold.reason(), LossReason::expired);
 }
 
+TEST(HoldFsmExtension, EndsADoubt) {
+  HoldFsm hold = fixed_hold();
+  const auto extension = hold.begin_extension(at(100ms), 2000ms);
+  EXPECT_EQ(hold.on_unanswered(at(110ms)), HoldFsm::Change::suspect);
+  EXPECT_EQ(hold.on_extended(extension, at(110ms), at(120ms), 0), HoldFsm::Change::none);
+  EXPECT_EQ(hold.state(), HoldState::held);
+}
+
 TEST(HoldFsmExtension, OfWhatHasEndedIsNothing) {
   HoldFsm hold = fixed_hold();
   EXPECT_TRUE(hold.begin_release());

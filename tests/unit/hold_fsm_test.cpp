@@ -85,6 +85,27 @@ TEST(HoldFsm, IsCertainUntilTheLeaseLessItsMarginCountedFromTheSend) {
   EXPECT_EQ(hold.valid_for(at(5s)), 0ms);
 }
 
+TEST(HoldFsm, IsPassedOnAsLongAsHalfOfItsLeaseIsLeft) {
+  const HoldFsm hold(at(0ms), kRenewed, at(0ms));
+  EXPECT_TRUE(hold.may_be_passed_on(at(439ms)));
+  EXPECT_FALSE(hold.may_be_passed_on(at(440ms)));
+  EXPECT_FALSE(HoldFsm(at(0ms), kFixed, at(0ms)).may_be_passed_on(at(0ms)));
+}
+
+TEST(HoldFsm, IsDurableForNoTimeUnlessItSaysSo) {
+  EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(0ms)).durable_for(at(0ms), 1), 0ms);
+  EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(0ms), 1).durable_for(at(0ms), 1), 889ms);
+  EXPECT_EQ(HoldFsm(at(0ms), kRenewed, at(0ms), 1).durable_for(at(0ms), 2), 0ms);
+}
+
+TEST(HoldFsm, IsSteadyFromTheShortestLeaseOnThatIsWatched) {
+  const auto of = [](milliseconds length) {
+    return HoldFsm(at(0ms), {.length = length, .renewed = true, .max_hold = {}}, at(0ms));
+  };
+  EXPECT_TRUE(of(300ms).steady());
+  EXPECT_FALSE(of(299ms).steady());
+}
+
 TEST(HoldFsm, IsRenewedEveryThirdOfItsLease) {
   HoldStory story(kRenewed);
   EXPECT_EQ(story.time(299ms), "nothing: held until 889ms, due 300ms");

@@ -96,5 +96,21 @@ TEST(Lease, NeverEndsAfterTheServersWhateverItsLength) {
   }
 }
 
+TEST(Lease, OfWhatIsASixthOrASecondOldIsWatched) {
+  EXPECT_EQ(watch_after(600ms), 100ms);
+  EXPECT_EQ(watch_after(6s), 1s);
+  EXPECT_EQ(watch_after(30s), 1s);
+}
+
+TEST(Look, IsOverOnceItIsAnsweredAndTwoPausesHavePassed) {
+  Look look;
+  EXPECT_EQ(look.on_changed(at(0ms), 30s), at(0ms));
+  look.on_asked(at(0ms));
+  EXPECT_FALSE(look.is_over(at(1h))) << "not answered";
+  look.on_ours();
+  EXPECT_FALSE(look.is_over(at(40ms)));
+  EXPECT_TRUE(look.is_over(at(41ms)));
+}
+
 }  // namespace
 }  // namespace holdfast::engine::lease_test

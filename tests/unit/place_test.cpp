@@ -82,6 +82,14 @@ TEST(PlaceTest, FarBackIsLeftAloneAsLongAsTheReleasesGoOn) {
   EXPECT_LE(far.delay(kNoLimit, false), Place::kLongest);
 }
 
+TEST(PlaceTest, IsFarBackUntilItsTurnIsNear) {
+  EXPECT_TRUE(place(40).far(kNoLimit));
+  EXPECT_TRUE(place(40, 36).far(kNoLimit));
+  EXPECT_FALSE(place(40, 37).far(kNoLimit));
+  EXPECT_FALSE(place(40).far(3)) << "not every listener wants it";
+  EXPECT_FALSE(place(15).far(kNoLimit)) << "no crowd";
+}
+
 TEST(PlaceTest, CountsReleasesOfOneTenureAsOneTurn) {
   Place place(kTurn, 0);
   place.found(10);

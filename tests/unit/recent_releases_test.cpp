@@ -38,6 +38,13 @@ TEST_F(RecentReleasesTest, AreThoseOfTheLastSecondsOfTheEarlierConnection) {
   EXPECT_EQ(repeated(20s), "b c") << "the next primary may not know of them either";
 }
 
+TEST_F(RecentReleasesTest, OfFiveSecondsAgoIsTheOldest) {
+  released("a", 999ms, 30s);
+  released("b", 1s, 30s);
+  released("c", 6s, 36s);
+  EXPECT_EQ(repeated(20s), "b c");
+}
+
 TEST_F(RecentReleasesTest, AreOfNoUseOnceTheLeaseIsOver) {
   released("a", 0s, 30s);
   released("b", 1s, 2s);

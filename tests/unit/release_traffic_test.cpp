@@ -31,6 +31,12 @@ TEST(ReleaseTrafficTest, KnowsFromTheOutcomeWhoseMessageItWas) {
   EXPECT_TRUE(traffic.end(false).others) << "nothing of ours was released, so it was somebody else's";
 }
 
+TEST(ReleaseTrafficTest, WithoutAMessageThereIsNobodyElse) {
+  ReleaseTraffic traffic;
+  traffic.begin(false);
+  EXPECT_FALSE(traffic.end(false).others);
+}
+
 TEST(ReleaseTrafficTest, DecidesAboutMessagesWhenTheLastReleaseHasEnded) {
   ReleaseTraffic traffic;
   traffic.begin(false);

@@ -213,5 +213,38 @@ TEST(TenureTest, LetsNewcomersOvertakeTheQueueForAMillisecond) {
   EXPECT_FALSE(tenure.may_overtake(at(1ms)));
 }
 
+TEST(TenureTest, BeginsAnewWithAnAttemptSentAtTheMomentOfTheRelease) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(3ms), kOthers);
+  tenure.on_granted(at(3ms));
+  EXPECT_TRUE(tenure.may_pass(at(4900us)));
+}
+
+TEST(TenureTest, BeginsAnewIfOthersHadItBeforeARelease) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_other();
+  tenure.on_released(at(1ms), kOthers);
+  tenure.on_granted(at(1100us));
+  EXPECT_TRUE(tenure.may_pass(at(3000us)));
+}
+
+TEST(TenureTest, TriesLongerPausesAgainOnceSomebodyHasCome) {
+  Tenure tenure(2ms);
+  pauses_in_vain(tenure, 50, at(0s));
+  tenure.on_other();
+  EXPECT_GE(pauses_in_vain(tenure, 8, at(1h)), 5) << "as at first";
+}
+
+TEST(TenureTest, MustEndOnlyIfItIsOverAndOthersAreThere) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  EXPECT_FALSE(tenure.must_end(at(5ms))) << "nobody else is there";
+  tenure.on_listeners(1);
+  EXPECT_FALSE(tenure.must_end(at(1ms)));
+  EXPECT_TRUE(tenure.must_end(at(2ms)));
+}
+
 }  // namespace
 }  // namespace holdfast::engine::tenure_test
