@@ -251,11 +251,12 @@ def score(records, *_):
         caught, tried = of_score(record)
         rows.append([f"`{record['room']}`", ", ".join(record["suites"]),
                      f"{number(record['sample'])}, seed {record['seed']}" if record["sample"] else "all", number(tried),
-                     number(record.get("survives", 0)), number(record.get("not reached", 0)), f"{100 * caught / tried:.1f} %",
+                     number(record.get("survives", 0)), number(record.get("not reached", 0)),
+                     number(record.get("equivalent", 0)), f"{100 * caught / tried:.1f} %",
                      commit_of(record)])
-    return ["Mutants that nobody chose: each operator, condition, number and statement of the code, changed by itself. Those "
-            "that survive may be equal to what they were made from.", "",
-            *table(["room", "by the suites", "of them", "mutants", "survive", "not reached", "caught", "last on"], rows),
+    return ["Mutants that nobody chose: each operator, condition, number and statement of the code, changed by itself. "
+            "`tests/mutants/equivalents.list` says which do what they were made from does, and why; they are not counted.", "",
+            *table(["room", "by the suites", "of them", "mutants", "survive", "not reached", "equivalents", "caught", "last on"], rows),
             *ran_on(records)]
 
 

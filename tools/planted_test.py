@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "mutants"))
+import equivalents  # noqa: E402
 import planted  # noqa: E402
 
 HEAD = "Breaks: it\nPromise: there\nCaught-by: unit.A.*\n"
@@ -50,6 +51,33 @@ class Tests(unittest.TestCase):
         with self.assertRaises(planted.OutOfDate):
             self.plant("find:\n  o();\nput:\n")
 
+
+class Equivalents(unittest.TestCase):
+    TEXT = "# Says.\n\nsrc/a.cpp: not true\n| void f() {\n| done = true;\nIt is done,\nalways.\n"
+
+    def among(self, text, *lines):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            (root / "src").mkdir()
+            (root / "src/a.cpp").write_text("void g() {\n  done = true;\n}\n void f() {\n  done = true;\n}\n")
+            mutants = {number: planted.Place("src/a.cpp", line, "not true", 0) for number, line in enumerate(lines)}
+            return equivalents.among(mutants, root, text)
+
+    def test_are_told_by_what_stands_above_them(self):
+        found, unmatched = self.among(self.TEXT, 2, 5)
+        self.assertEqual({number: each.why for number, each in found.items()}, {1: "It is done, always."})
+        self.assertEqual(unmatched, [])
+
+    def test_that_are_no_mutants_any_more_are_said(self):
+        found, unmatched = self.among(self.TEXT, 2)
+        self.assertEqual((found, len(unmatched)), ({}, 1))
+
+    def test_need_a_reason(self):
+        with self.assertRaises(ValueError):
+            self.among("src/a.cpp: not true\n| done = true;\n", 2)
+
+    def test_of_the_list_have_one(self):
+        self.assertTrue(all(each.why for each in equivalents.read(equivalents.FILE.read_text())))
 
 if __name__ == "__main__":
     unittest.main()
