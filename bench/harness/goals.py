@@ -194,6 +194,8 @@ def crowds(summary):
                    worst(kind, beyond_polls))
     yield Goal("crowd", f"{CROWD:,} clients wait (lock), from grant to grant, beyond the time inside and the floor", 4, True, "ms",
                None if floor is None else worst("lock", lambda row: row["took_ms"] - row["inside_ms"] - floor))
+    yield Goal("crowd", f"{CROWD:,} clients wait, of which ten are alive, the lock idle at most", 50, True, "ms",
+               worst("frozen", lambda row: row["idle_ms"]))
     yield Goal("crowd", f"{CROWD:,} clients wait (fair), server CPU a grant", 2, True, "ms", worst("fair", lambda row: row["cpu_ms"]))
 
 

@@ -254,15 +254,15 @@ def crowd_rows(rows):
         yield [name_of(row["contestant"]), "" if is_floor else row["kind"], row["clients"],
                "a message to all" if is_floor else f"{row['inside_ms']:g}", f"{row['took_ms']:.1f}",
                "" if is_floor else f"{row['asked']:.1f}", "1" if is_floor else f"{row['messages']:.2f}", f"{row['cpu_ms']:.2f}",
-               row.get("grants", "")]
+               row.get("grants", ""), f"{row['idle_ms']:.0f}" if "idle_ms" in row else ""]
 
 
 def crowd_table(rows):
     return table(["", "kind", "clients", "inside, ms", "from grant to grant, ms", "scripts to acquire, a grant",
-                  "messages, a grant", "server CPU, ms a grant", "grants"], crowd_rows(rows))
+                  "messages, a grant", "server CPU, ms a grant", "grants", "idle at most, ms"], crowd_rows(rows))
 
 
-CROWD_KINDS = ("lock", "floor", "fair", "mixed", "leased", "any")
+CROWD_KINDS = ("lock", "floor", "frozen", "fair", "mixed", "leased", "any")
 
 
 def crowd_order(row):
@@ -281,7 +281,8 @@ def crowd_costs(result):
            f"{', '.join(f'`{each[:7]}`' for each in commits)}, {result['machine']['server']}, {result['machine']['cpu']}, "
            f"{result['machine']['cores']} cores. So many clients, each with a connection of its own, in {result['processes']} "
            "processes, wait for one lock, stay inside, release it, and come again: as readers of a read-write lock, and every "
-           "twentieth time as its writer (mixed); for one of 10 permits (leased); for one of 10 names (any). From one grant to "
+           "twentieth time as its writer (mixed); for one of 10 permits (leased); for one of 10 names (any). Frozen: all but ten are "
+           "stopped while all wait, and those ten go on. From one grant to "
            "the next, of whomever, it takes the time inside, less where several are inside, and what it takes to find the next. "
            "The floor is one message to all of them, and the answer to a command of one who has got it. `@` with a commit: the "
            "library as it was then, when each waiter asked for itself; of 2,000 the commands were not answered in time. Neither "
