@@ -52,6 +52,43 @@ Duration delay_among(std::int64_t listeners, int messages = 1, TargetView view =
   return action.kind == AcquireAction::Kind::attempt ? Duration{} : action.until - at(messages * 10ms);
 }
 
+TEST(AcquireFsmCrowd, WhatIsBusyUntilNowIsNotAnyMore) {
+  AcquireStory story(unlimited());
+  wait_among(story, 2);
+  EXPECT_EQ(story.message(10ms, {.subscribed = true, .busy_until = at(10ms)}), "attempt timeout=3000ms");
+}
+
+TEST(AcquireFsmCrowd, AMessageEndsASafetyPoll) {
+  AcquireStory story(unlimited());
+  wait_among(story, 60);
+  EXPECT_EQ(story.time(2s, kWarm), "attempt timeout=3000ms");
+  EXPECT_TRUE(story.fsm().safety_polling());
+  story.reply(2s, busy_among(60));
+  EXPECT_EQ(story.message(2010ms).substr(0, 10), "wait until");
+  EXPECT_FALSE(story.fsm().safety_polling());
+}
+
+TEST(AcquireFsmCrowd, WhoKnowsOfOneMoreLetsThatOneAskFirst) { EXPECT_GT(delay_among(3), 0ns); }
+
+TEST(AcquireFsmCrowd, WhoKnowsThatNobodyListensTakesNoneForACrowd) {
+  AcquireStory story(unlimited());
+  wait_among(story, 0);
+  for (int i = 1; i < 4; ++i) {
+    EXPECT_EQ(story.message(i * 10ms), "attempt timeout=3000ms") << i;
+    story.reply(i * 10ms, busy_among(0));
+  }
+}
+
+TEST(AcquireFsmCrowd, AMessageSaysWhoIsAheadOnlyToWhoHasJustReleasedIt) {
+  EXPECT_EQ(delay_among(60, 1, {.subscribed = true, .others = 1}), delay_among(60));
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(5ms, {.subscribed = true, .not_before = at(8ms)});
+  EXPECT_EQ(story.message(6ms), "attempt timeout=3000ms") << "nobody heard that it is free";
+  story.reply(6ms, busy_among(10));
+  EXPECT_EQ(story.message(7ms).substr(0, 10), "wait until") << "eight came first";
+}
+
 TEST(AcquireFsmCrowd, WhoCameFirstAsksFirst) {
   for (std::int64_t listeners = 3; listeners < 9; ++listeners) {
     EXPECT_GT(delay_among(listeners + 1), delay_among(listeners)) << listeners;

@@ -82,6 +82,22 @@ TEST(AcquireFsm, AsksAtTheSafetyPollWhenTheLeaseIsLonger) {
   EXPECT_TRUE(story.fsm().safety_polling());
 }
 
+TEST(AcquireFsm, IsOverIfTheLeaseEndsAtTheLimit) {
+  AcquireStory story(limited(402ms));
+  EXPECT_EQ(story.wait_behind_somebody(400ms), "wait until=402ms");
+  EXPECT_EQ(story.time(402ms, kWarm), "finish timed_out");
+}
+
+TEST(AcquireFsm, EndsWithWhatKeepsItFromEverBeingFree) {
+  AcquireStory story(limited(50ms));
+  story.start();
+  story.turn(0ms, kWarm);
+  Attempt never = busy(30s);
+  never.error = Errc::would_deadlock;
+  story.reply(0ms, never);
+  EXPECT_EQ(story.time(50ms, kWarm), "finish would_deadlock");
+}
+
 TEST(AcquireFsm, WaitsForTheSafetyPollWhenTheKeyHasNoExpiry) {
   AcquireStory story(unlimited());
   EXPECT_EQ(story.wait_behind_somebody(-1ms), "wait until=1000ms");
@@ -167,6 +183,38 @@ TEST(AcquireFsm, OfWhomTheTurnDoesNotComeIsContended) {
   EXPECT_EQ(story.start(), "wait_turn until=50ms");
   EXPECT_EQ(story.time(50ms), "finish timed_out");
   EXPECT_TRUE(story.fsm().contended());
+}
+
+TEST(AcquireFsm, IsOverAtTheLimitAlthoughThisClientHoldsIt) {
+  AcquireStory story(limited(50ms));
+  story.start();
+  EXPECT_EQ(story.turn(49ms, kHeldHere), "wait until=50ms");
+  EXPECT_EQ(story.wake(50ms, kHeldHere), "finish timed_out (held by this process)");
+}
+
+TEST(AcquireFsm, ForgetsWhatTheServerSaidOnceThisClientHasHadIt) {
+  AcquireStory story(limited(50ms));
+  story.start();
+  story.turn(0ms, kWarm);
+  Attempt never = busy(30s);
+  never.error = Errc::would_deadlock;
+  never.cause = "for ever";
+  story.reply(0ms, never);
+  story.wake(10ms, kHeldHere);
+  EXPECT_EQ(story.wake(20ms, kWarm), "attempt timeout=50ms");
+  EXPECT_EQ(story.reply(60ms, unknown("silence")), "finish timed_out undo");
+}
+
+TEST(AcquireFsm, PausesBrieflyAgainInNewTroubleOnceThisClientHasHadIt) {
+  AcquireStory story(unlimited());
+  story.start();
+  story.turn(0ms);
+  EXPECT_EQ(story.reply(0ms, unknown("silence")), "wait until=10ms");
+  story.time(10ms);
+  EXPECT_EQ(story.reply(10ms, unknown("silence")), "wait until=30ms");
+  EXPECT_EQ(story.wake(20ms, kHeldHere), "wait until=never");
+  story.wake(30ms);
+  EXPECT_EQ(story.reply(30ms, unknown("silence")), "wait until=40ms");
 }
 
 TEST(AcquireFsm, SubscribesWithItsFirstAttemptAfterALocalHold) {

@@ -358,5 +358,18 @@ TEST(AcquireFsmInTrouble, AskingOnceEndsBusyWhenThisClientHasGotTheLockMeanwhile
   EXPECT_EQ(story.time(10ms, kHeldHere), "finish busy (held by this process)");
 }
 
+TEST(AcquireFsmTrouble, SaysWhetherItMayPass) {
+  for (const bool may_pass : {false, true}) {
+    AcquireFsm fsm(once(), kStart);
+    fsm.start();
+    fsm.on_turn(kStart, kCold);
+    Attempt down = not_sent("down");
+    down.may_pass = may_pass;
+    const AcquireAction action = fsm.on_attempt(at(3s), down);
+    EXPECT_EQ(action.kind, AcquireAction::Kind::finish);
+    EXPECT_EQ(action.may_pass, may_pass);
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::engine::acquire_fsm_trouble_test

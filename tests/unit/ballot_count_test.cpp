@@ -105,6 +105,36 @@ TEST(BallotTest, SaysOfALeaseThatIsJustEndingThatItEnds) {
               HasSubstr("a:1: held by somebody else, for another 0 ms unless renewed; b:2: held by somebody else;"));
 }
 
+TEST(BallotTest, IsBusyNoLongerWhereALeaseIsJustEnding) {
+  EXPECT_EQ(counted(Quorum::majority(3), {busy(0ms), busy(5s), granted()}).result(kNodes, 1ms).busy_for, 0ms);
+}
+
+TEST(BallotTest, SubscribesIfOneOfThemDoesAndCannotIfOneCannot) {
+  Attempt subscribing = busy_unsubscribed(1s);
+  subscribing.subscribing = true;
+  Attempt cannot = busy_unsubscribed(1s);
+  cannot.cannot_subscribe = true;
+  const Attempt one = counted(Quorum::majority(3), {subscribing, busy(1s)}).result(kNodes, 1ms);
+  EXPECT_TRUE(one.subscribing);
+  EXPECT_FALSE(one.cannot_subscribe);
+  const Attempt other = counted(Quorum::majority(3), {cannot, busy(1s)}).result(kNodes, 1ms);
+  EXPECT_FALSE(other.subscribing);
+  EXPECT_TRUE(other.cannot_subscribe);
+}
+
+TEST(BallotTest, LacksAcksIfNothingElseIsLacking) {
+  const Attempt lacking = not_durable("no replica");
+  EXPECT_EQ(counted(Quorum::all(2), {granted(), lacking}).result(kNodes, 1ms).error, Errc::durability_not_met);
+  EXPECT_EQ(counted(Quorum::all(2), {not_sent("down"), lacking}).result(kNodes, 1ms).error, Errc::no_quorum);
+  EXPECT_EQ(counted(Quorum::all(2), {}).result(kNodes, 1ms).error, Errc::no_quorum);
+}
+
+TEST(BallotTest, IsAboutAnyOneOnlyWhereThereAreSeveral) {
+  EXPECT_FALSE(Quorum::one_of(1).any());
+  EXPECT_TRUE(Quorum::one_of(2).any());
+  EXPECT_FALSE(Quorum::all(2).any());
+}
+
 TEST(BallotTest, MayPassAsLongAsEnoughTroublesMay) {
   Attempt stays = not_sent("wrong password");
   stays.may_pass = false;

@@ -97,6 +97,16 @@ TEST_F(CandidatesTest, InTroubleAreAskedLastAndNotAtOnce) {
   EXPECT_THAT(all_.round(at(60ms), false).back(), 2U) << "its server is silent";
 }
 
+TEST_F(CandidatesTest, DoNotRestWhereALeaseIsJustEnding) {
+  answered(0ms, {busy(0ms), busy(30s), busy(30s)});
+  EXPECT_THAT(round(1ms), ElementsAre(0));
+}
+
+TEST_F(CandidatesTest, AreNotBusyAnyMoreOnceALeaseIsOver) {
+  answered(0ms, {busy(100ms), busy(30s), busy(30s)});
+  EXPECT_EQ(all_.result(kNames, at(200ms)).busy_for, 0ms);
+}
+
 TEST_F(CandidatesTest, ThatWerePassedOverRestAsLong) {
   answered(0ms, {busy(30s), busy(30s), busy(30s)});
   all_.on_passed_over(2, at(900ms));

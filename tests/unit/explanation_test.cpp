@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a limit on waiting that was reached in vain is explained with, as transcripts.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "lock/decide/attempt.hpp"
@@ -97,6 +98,44 @@ TEST_F(Explained, TheLongestLeaseThereIsEnds) {
   explanation.on_busy(kStart, busy(kLongestLease, false));
   explanation.on_holder(held_by(Holder::Connection::none));
   EXPECT_THAT(explanation.text(kStart, ""), testing::HasSubstr("; unless it is renewed, its lease ends in "));
+}
+
+TEST_F(Explained, ALeaseThatIsJustEndingMayEndInBetween) {
+  explanation.on_busy(kStart, busy(0ms));
+  explanation.on_busy(kStart + 3s, busy(30s));
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart + 5s, ""), kWho + ", for at least 2 s");
+  EXPECT_EQ(explanation.text(kStart + 4s, ""), kWho + ", for at least 1 s");
+}
+
+TEST_F(Explained, ALeaseThatIsOverIsNotSaidToEnd) {
+  explanation.on_busy(kStart, busy(3s, false));
+  explanation.on_holder(held_by(Holder::Connection::none));
+  EXPECT_THAT(explanation.text(kStart + 2999ms, ""), testing::HasSubstr("its lease ends in 1 s"));
+  EXPECT_THAT(explanation.text(kStart + 3s, ""), testing::Not(testing::HasSubstr("its lease")));
+}
+
+TEST_F(Explained, ThatThisProcessHasItIsSaidOnce) {
+  explanation.on_holder(held_by(Holder::Connection::open));
+  EXPECT_EQ(explanation.text(kStart, kHeldByThisProcess), kWho);
+}
+
+TEST(AttemptTest, MayStandIfTheServerMayHaveGrantedIt) {
+  using Kind = Attempt::Kind;
+  for (const Kind kind : {Kind::granted, Kind::failed, Kind::unknown, Kind::not_durable}) {
+    EXPECT_TRUE(Attempt{.kind = kind}.may_stand()) << static_cast<int>(kind);
+  }
+  for (const Kind kind : {Kind::busy, Kind::refused, Kind::transient, Kind::not_sent}) {
+    EXPECT_FALSE(Attempt{.kind = kind}.may_stand()) << static_cast<int>(kind);
+  }
+}
+
+TEST(AttemptTest, HasTheLeaseThatTheServerReports) {
+  const LeaseTerms asked{.length = 30s, .renewed = true, .max_hold = {}};
+  EXPECT_EQ(as_granted(asked, {}).length, 30s);
+  wire::Grant grant;
+  grant.lease = 10s;
+  EXPECT_EQ(as_granted(asked, grant).length, 10s);
 }
 
 TEST_F(Explained, ALockWithoutALeaseCannotEndInBetween) {

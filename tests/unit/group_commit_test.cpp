@@ -350,6 +350,58 @@ struct MustAnswer {
   int* unanswered = nullptr;
 };
 
+TEST_F(GroupCommitTest, ARefusalOfOneByItselfIsItsAnswer) {
+  commit(Acks::replicas(1));
+  add("a", 0ms);
+  next(0ms);
+  CommitReply no = acked(0);
+  no.commands.front() = {.extended = {}, .refused = {.error = Errc::denied, .cause = "no", .for_one = true}};
+  const Confirms decided = commit_->on_reply(at(1ms), no, replicas_);
+  ASSERT_EQ(decided.size(), 1U);
+  EXPECT_TRUE(decided.front().found.for_one);
+  EXPECT_EQ(decided.front().found.error, Errc::denied);
+}
+
+TEST_F(GroupCommitTest, ARefusalOfSeveralIsTheirAnswerOnceNoTimeIsLeft) {
+  commit(Acks::replicas(1));
+  for (const char* owner : {"a", "b"}) add(owner, 0ms);
+  next(0ms);
+  CommitReply no = acked(0);
+  no.commands.front() = {.extended = {}, .refused = {.error = Errc::denied, .cause = "no"}};
+  EXPECT_EQ(reply(3s, no).size(), 2U);
+}
+
+TEST_F(GroupCommitTest, AcksThatMayStillComeAreWaitedForUntilTheLastMillisecond) {
+  commit(Acks::replicas(1));
+  add("a", 0ms);
+  next(0ms);
+  EXPECT_THAT(reply(998ms, acked(0)), IsEmpty());
+  next(998ms);
+  EXPECT_THAT(reply(999ms, acked(0)), ElementsAre("a " + kNotMet + "0 of 1 replica has confirmed it within 1000 ms"));
+}
+
+TEST_F(GroupCommitTest, WhereNobodySaysHowManyReplicasThereAreNoNumberIsEnough) {
+  commit(Acks::majority());
+  add("a", 0ms);
+  next(0ms);
+  EXPECT_THAT(reply(1ms, acked(9)), ElementsAre("a " + kNotMet + "the primary does not say how many replicas it has"));
+}
+
+TEST_F(GroupCommitTest, OneAckOfTheFileOnDiskIsEnoughAndNoneIsNot) {
+  commit(Acks::aof());
+  add("a", 0ms);
+  next(0ms);
+  const Confirms decided = commit_->on_reply(at(999ms), acked(1), replicas_);
+  ASSERT_EQ(decided.size(), 1U);
+  EXPECT_TRUE(decided.front().found.acked);
+  EXPECT_FALSE(decided.front().found.error);
+  add("b", 1s);
+  next(1s);
+  CommitReply silent = acked(0);
+  silent.acks.reset();
+  EXPECT_THAT(reply(1001ms, silent), IsEmpty());
+}
+
 TEST_F(GroupCommitTest, WhatOneReplyHasSaidIsForgottenWithTheNextAndWithAMove) {
   commit(Acks::replicas(1));
   for (const char* owner : {"a", "b"}) add(owner, 0ms);
@@ -385,6 +437,15 @@ TEST_F(GroupCommitTest, WhatHasMovedTakesAlongWhoeverWaitsForIt) {
   taken.front().done({});
   taken.clear();
   EXPECT_EQ(unanswered, 0);
+}
+
+TEST_F(GroupCommitTest, WhatHasMovedIsNotAskedForAgainHere) {
+  commit(Acks::replicas(1));
+  add("a", 0ms);
+  next(0ms);
+  EXPECT_EQ(commit_->take_moved([](std::uint16_t) { return true; }).size(), 1U);
+  commit_->on_reply(at(10ms), acked(0), replicas_);
+  EXPECT_EQ(next(20ms), "nothing");
 }
 
 }  // namespace

@@ -82,6 +82,48 @@ TEST(PlaceTest, FarBackIsLeftAloneAsLongAsTheReleasesGoOn) {
   EXPECT_LE(far.delay(kNoLimit, false), Place::kLongest);
 }
 
+TEST(PlaceTest, CountsAReleaseAtTheEndOfATurnAsTheNext) {
+  Place place(kTurn, 0);
+  place.found(10);
+  place.on_release(at(0ms));
+  place.on_release(at(2ms));
+  EXPECT_EQ(place.turns(), 2);
+}
+
+TEST(PlaceTest, OfOneWhoIsAloneStaysSoWhenOthersCome) {
+  Place place(kTurn, 0);
+  place.found(0);
+  place.found(5);
+  EXPECT_EQ(place.ahead(), 0);
+}
+
+TEST(PlaceTest, HasHadNoTurnsWhenItIsFound) {
+  Place place(kTurn, 0);
+  for (int i = 0; i < 3; ++i) place.on_release(at(i * 3ms));
+  place.found(10);
+  EXPECT_EQ(place.turns(), 0);
+  EXPECT_EQ(place.ahead(), 10);
+}
+
+TEST(PlaceTest, ThatIsGuessedDelaysByTwoStepsAtMostInTheEnd) {
+  for (const double chance : {0.0, 0.2, 0.38, 0.9}) {
+    Place place(kTurn, chance);
+    place.guess();
+    EXPECT_LE(place.delay(kNoLimit, false), Place::kNear * Place::kStep);
+    for (int i = 0; i < 20; ++i) place.on_release(at(i * 3ms));
+    for (int i = 0; i < 8; ++i) EXPECT_LE(place.delay(kNoLimit, false), 2 * Place::kStep);
+  }
+}
+
+TEST(PlaceTest, DelaysByItsStepAndAPartOfASmallOne) {
+  for (const double chance : {0.0, 0.3, 0.99}) {
+    EXPECT_GE(delay(3, 3, chance), Place::kOverdue * Place::kSmallStep) << "who is due";
+    EXPECT_LE(delay(3, 3, chance), (Place::kOverdue + 1) * Place::kSmallStep);
+    EXPECT_GE(delay(Place::kNear, 0, chance), Place::kNear * Place::kStep);
+    EXPECT_LE(delay(Place::kNear, 0, chance), Place::kNear * Place::kStep + Place::kSmallStep) << "the last one near";
+  }
+}
+
 TEST(PlaceTest, IsFarBackUntilItsTurnIsNear) {
   EXPECT_TRUE(place(40).far(kNoLimit));
   EXPECT_TRUE(place(40, 36).far(kNoLimit));
