@@ -79,5 +79,6 @@ class Equivalents(unittest.TestCase):
     def test_of_the_list_have_one(self):
         self.assertTrue(all(each.why for each in equivalents.read(equivalents.FILE.read_text())))
 
+
 if __name__ == "__main__":
     unittest.main()

@@ -282,8 +282,8 @@ def crowd_costs(result):
            f"{result['machine']['cores']} cores. So many clients, each with a connection of its own, in {result['processes']} "
            "processes, wait for one lock, stay inside, release it, and come again: as readers of a read-write lock, and every "
            "twentieth time as its writer (mixed); for one of 10 permits (leased); for one of 10 names (any). Frozen: all but ten are "
-           "stopped while all wait, and those ten go on. From one grant to "
-           "the next, of whomever, it takes the time inside, less where several are inside, and what it takes to find the next. "
+           "stopped while all wait, and those ten go on. From one grant to the next, of whomever, it takes the time inside, less "
+           "where several are inside, and what it takes to find the next. "
            "The floor is one message to all of them, and the answer to a command of one who has got it. `@` with a commit: the "
            "library as it was then, when each waiter asked for itself; of 2,000 the commands were not answered in time. Neither "
            "were those of 2,000 Redissons, of which each has two threads and one connection at rest here.")
