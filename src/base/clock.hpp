@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include <holdfast/export.hpp>
+
 namespace holdfast::base {
 
 /// A steady clock that keeps running during suspend (CLOCK_BOOTTIME where available): the server's lease runs on while
@@ -27,3 +29,11 @@ using ClockHand = TimePoint (*)() noexcept;
 void set_hand(ClockHand hand) noexcept;
 
 }  // namespace holdfast::base
+
+namespace holdfast::detail {
+
+/// As base::set_hand(), for the library. For holdfast::testing of the same release: a shared one has its own copy of
+/// the clock.
+HOLDFAST_EXPORT void set_clock(base::ClockHand hand) noexcept;
+
+}  // namespace holdfast::detail

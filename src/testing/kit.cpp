@@ -15,7 +15,6 @@
 #include <holdfast/testing.hpp>
 
 #include "base/clock.hpp"
-#include "base/clock_hand.hpp"
 #include "base/no_signals.hpp"
 #include "loop/timer_watch.hpp"
 #include "system/system.hpp"

@@ -90,4 +90,10 @@ enum class Stays {
 /// does not come up.
 Child start(const Files& files, Stays stays);
 
+/// `local:`: makes sure that this user's private server on a unix socket runs, and returns its socket's path. Takes
+/// some 10 ms; with a server or another starter that hangs, half a minute at most. Throws Error(unreachable) if there
+/// is no redis-server (or valkey-server) to start, or it does not come up, and Error(denied) if the folder for the
+/// socket is not this user's alone.
+std::string ensure_local_server();
+
 }  // namespace holdfast::private_server

@@ -9,7 +9,6 @@
 
 #include "redis/settings/local_url.hpp"
 #include "testing/folder.hpp"
-#include "testing/local_server.hpp"
 #include "testing/server_start.hpp"
 
 namespace holdfast {

@@ -34,7 +34,6 @@
 #include "support/spawn.hpp"
 #include "support/temp_dir.hpp"
 #include "support/wait.hpp"
-#include "testing/local_server.hpp"
 #include "testing/server_start.hpp"
 
 namespace holdfast::test {

@@ -17,7 +17,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/clock_hand.hpp"
+#include "base/clock.hpp"
 
 namespace holdfast::engine::guest_loop_test {
 namespace {
