@@ -39,6 +39,7 @@ class GroupCommitSlotsTest : public testing::Test {
     const std::optional<GroupCommit::Batch> batch = commit_.next(at(now), replicas_);
     if (!batch) return "nothing";
     std::string text;
+    number_ = batch->number;
     locks_.clear();
     for (const auto& command : batch->commands) {
       locks_.push_back(command.locks);
@@ -49,6 +50,7 @@ class GroupCommitSlotsTest : public testing::Test {
   }
   CommitReply acked() const {
     CommitReply reply;
+    reply.batch = number_;
     reply.kind = CommitReply::Kind::answered;
     for (const std::size_t locks : locks_) reply.commands.push_back({std::vector<bool>(locks, true), {}, 7});
     reply.acks = 1;
@@ -68,13 +70,15 @@ class GroupCommitSlotsTest : public testing::Test {
     }
     return told;
   }
-  std::vector<std::string> reply(Duration now, const CommitReply& reply) {
+  std::vector<std::string> reply(Duration now, CommitReply reply) {
+    reply.batch = number_;
     return told(commit_.on_reply(at(now), reply, replicas_));
   }
 
   GroupCommit commit_{Acks::replicas(1), 100, 4500ms};
   ReplicaCount replicas_;
-  std::vector<std::size_t> locks_;  // of each command that was sent last
+  std::uint64_t number_ = 0;        // of the batch that was sent last
+  std::vector<std::size_t> locks_;  // of each of its commands
 };
 
 TEST_F(GroupCommitSlotsTest, ACommandIsForOneSlotAndAllShareTheWait) {

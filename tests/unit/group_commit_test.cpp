@@ -43,6 +43,7 @@ class GroupCommitTest : public testing::Test {
     const std::optional<GroupCommit::Batch> batch = commit_->next(at(now), replicas_);
     if (!batch) return "nothing";
     std::string text;
+    number_ = batch->number;
     locks_.clear();
     for (const auto& command : batch->commands) {
       locks_.push_back(command.locks);
@@ -56,6 +57,7 @@ class GroupCommitTest : public testing::Test {
 
   CommitReply acked(long long acks, std::optional<int> replicas = {}) const {
     CommitReply reply;
+    reply.batch = number_;
     reply.kind = CommitReply::Kind::answered;
     for (const std::size_t locks : locks_) reply.commands.push_back({std::vector<bool>(locks, true), {}});
     reply.replicas = replicas;
@@ -90,14 +92,16 @@ class GroupCommitTest : public testing::Test {
     }
     return told;
   }
-  std::vector<std::string> reply(Duration now, const CommitReply& reply) {
+  std::vector<std::string> reply(Duration now, CommitReply reply) {
+    reply.batch = number_;
     return told(commit_->on_reply(at(now), reply, replicas_));
   }
   std::vector<std::string> time(Duration now) { return told(commit_->on_time(at(now))); }
 
   std::optional<GroupCommit> commit_;
   ReplicaCount replicas_;
-  std::vector<std::size_t> locks_;  // of each command that was sent last
+  std::uint64_t number_ = 0;        // of the batch that was sent last
+  std::vector<std::size_t> locks_;  // of each of its commands
 };
 
 const std::string kNotMet = make_error_code(Errc::durability_not_met).message() + ": ";
@@ -296,6 +300,20 @@ TEST_F(GroupCommitTest, AReplyToWhatWasTakenBackMeansNothing) {
   EXPECT_THAT(reply(2ms, acked(1)), IsEmpty());
 }
 
+TEST_F(GroupCommitTest, AReplyToWhatWasTakenBackIsNoneToTheNextBatch) {
+  commit(Acks::replicas(1));
+  add("a", 0ms);
+  next(0ms);
+  const CommitReply late = acked(1);
+  commit_->take_all();
+  add("b", 1ms);
+  add("c", 1ms);
+  EXPECT_EQ(next(1ms), "renew b c; wait for 1, 1000 ms");
+  EXPECT_THAT(told(commit_->on_reply(at(2ms), late, replicas_)), IsEmpty());
+  EXPECT_EQ(next(2ms), "nothing") << "it is still under way";
+  EXPECT_THAT(reply(3ms, acked(1)), ElementsAre("b acked", "c acked"));
+}
+
 TEST(ReplicaCountTest, WhoKnowsHowManyAreConfiguredKnowsBest) {
   ReplicaCount replicas;
   EXPECT_EQ(replicas.count(), std::nullopt);
@@ -308,6 +326,18 @@ TEST(ReplicaCountTest, WhoKnowsHowManyAreConfiguredKnowsBest) {
   EXPECT_EQ(replicas.count(), 4) << "they have not heard of it yet";
 }
 
+TEST(ReplicaCountTest, WhatAnotherSourceHasSeenCountsAsWell) {
+  ReplicaCount replicas;
+  replicas.on_seen(2);
+  EXPECT_EQ(replicas.count(), 2);
+  replicas.on_told(1, at(0ms));
+  EXPECT_EQ(replicas.count(), 2) << "the other may come back";
+  replicas.on_seen(3);
+  EXPECT_EQ(replicas.count(), 3);
+  replicas.on_seen(1);
+  EXPECT_EQ(replicas.count(), 3);
+}
+
 TEST(AsConfirmedTest, AGrantCountsOnlyWithAcksOfItsEra) {
   const Attempt granted{.kind = Attempt::Kind::granted};
   Confirmed confirmed{.extended = {true}, .acked = true, .era = 4};
@@ -315,9 +345,13 @@ TEST(AsConfirmedTest, AGrantCountsOnlyWithAcksOfItsEra) {
   EXPECT_EQ(as_confirmed(granted, confirmed, 4).acks_era, 4U);
   EXPECT_EQ(as_confirmed(granted, confirmed, 5).kind, Attempt::Kind::unknown);
   confirmed.extended = {false};
-  EXPECT_EQ(as_confirmed(granted, confirmed, 4).kind, Attempt::Kind::unknown) << "gone: perhaps a failover";
-  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .error = Errc::durability_not_met}, 4).kind,
-            Attempt::Kind::not_durable);
+  const Attempt gone = as_confirmed(granted, confirmed, 4);
+  EXPECT_EQ(gone.kind, Attempt::Kind::unknown) << "perhaps a failover";
+  EXPECT_EQ(gone.cause, "the grant was gone again when its acks were asked for");
+  const Attempt missed =
+      as_confirmed(granted, {.extended = {true}, .error = Errc::durability_not_met, .cause = "1 of 2"}, 4);
+  EXPECT_EQ(missed.kind, Attempt::Kind::not_durable);
+  EXPECT_EQ(missed.cause, "1 of 2");
   EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true, .error = Errc::denied}, 4).kind,
             Attempt::Kind::failed);
 }
@@ -326,8 +360,11 @@ TEST(AsConfirmedTest, AGrantThatIsNotConfirmedSaysWhy) {
   const Attempt granted{.kind = Attempt::Kind::granted};
   EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .acked = true, .era = 4}, 5).cause,
             "the connection was lost while acks were asked for");
-  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true, .cause = "no"}, 4).cause, "no");
-  EXPECT_EQ(as_confirmed(granted, {.extended = {true}, .for_good = true}, 4).may_pass, false);
+  const Attempt refused =
+      as_confirmed(granted, {.extended = {true}, .for_good = true, .error = Errc::denied, .cause = "no"}, 4);
+  EXPECT_EQ(refused.error, Errc::denied);
+  EXPECT_EQ(refused.cause, "no");
+  EXPECT_EQ(refused.may_pass, false);
 }
 
 TEST(ReplicaCountTest, IsAskedForAgainAfterASecond) {

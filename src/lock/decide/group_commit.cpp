@@ -92,6 +92,7 @@ std::optional<GroupCommit::Batch> GroupCommit::next(TimePoint now, const Replica
     for (const auto confirm : command) under_way_.splice(under_way_.end(), waiting_, confirm);
     sizes_.push_back(command.size());
   }
+  batch.number = ++number_;
   batch.ask_replicas = counts_replicas(acks_) && replicas.to_be_asked(now);
   batch.acks = acks_needed(acks_, replicas.count().value_or(0));
   batch.wait = std::max(std::chrono::duration_cast<milliseconds>(std::min(acks_until - now, longest_wait_)), kShortest);
@@ -101,11 +102,12 @@ std::optional<GroupCommit::Batch> GroupCommit::next(TimePoint now, const Replica
 
 Confirms GroupCommit::on_reply(TimePoint now, const CommitReply& reply, ReplicaCount& replicas) {
   if (reply.replicas) replicas.on_told(*reply.replicas, now);
+  if (reply.batch != number_) return {};
+  const bool answered = reply.kind == CommitReply::Kind::answered;
   const CommitReply::Renewal none;
   auto confirm = under_way_.begin();
   for (std::size_t command = 0; command < sizes_.size(); ++command) {
-    const bool known = reply.kind == CommitReply::Kind::answered && command < reply.commands.size();
-    const CommitReply::Renewal& whole = known ? reply.commands[command] : none;
+    const CommitReply::Renewal& whole = answered ? reply.commands[command] : none;
     auto next_lock = whole.extended.begin();
     for (std::size_t i = 0; i < sizes_[command]; ++i, ++confirm) {
       CommitReply::Renewal part{{}, whole.refused, whole.era};
@@ -115,7 +117,6 @@ Confirms GroupCommit::on_reply(TimePoint now, const CommitReply& reply, ReplicaC
         part.extended.assign(first, next_lock);
       }
       judge(*confirm, now, reply, part, sizes_[command] > 1, replicas);
-      confirm->decided = confirm->decided || confirm->taken;
       if (confirm->decided && !confirm->found.acked && counts_replicas(acks_)) replicas.ask_again();
     }
   }

@@ -124,6 +124,7 @@ struct ServerRefusal {
 
 /// The result of a batch.
 struct CommitReply {
+  std::uint64_t batch = 0;  // its number
   enum class Kind { answered, not_sent, unknown };
   Kind kind = Kind::not_sent;
   std::string cause{};  // unless answered
@@ -135,8 +136,8 @@ struct CommitReply {
     ServerRefusal refused{};
     std::uint32_t era = 0;  // of its slot, at the time of sending
   };
-  std::vector<Renewal> commands{};
-  std::optional<int> replicas{};  // connected ones, if requested and reported
+  std::vector<Renewal> commands{};  // all of the batch
+  std::optional<int> replicas{};    // connected ones, if requested and reported
   std::optional<long long> acks{};
   ServerRefusal refused{};  // the WAIT, or the query for their number
 
@@ -160,6 +161,7 @@ class GroupCommit {
   void add(Confirm confirm) { waiting_.push_back(std::move(confirm)); }
 
   struct Batch {
+    std::uint64_t number = 0;
     struct Command {
       const Plan* plan = nullptr;
       milliseconds lease{};
@@ -175,7 +177,8 @@ class GroupCommit {
   };
   /// Empty: one is under way, or nothing waits.
   std::optional<Batch> next(TimePoint now, const ReplicaCount& replicas);
-  /// Takes the result of the batch under way. Returns the requests that now have a result.
+  /// Takes the result of the batch under way; that of another, which was taken back, means nothing. Returns the
+  /// requests that now have a result.
   Confirms on_reply(TimePoint now, const CommitReply& reply, ReplicaCount& replicas);
   /// Returns waiting requests whose time is over before the current batch ends.
   Confirms on_time(TimePoint now);
@@ -184,8 +187,7 @@ class GroupCommit {
   /// Removes and returns the requests whose slots are now served by another server, where they must be sent again,
   /// including those in the batch under way, whose reply is then ignored.
   Confirms take_moved(const std::function<bool(std::uint16_t slot)>& moved);
-  /// Removes and returns the batch under way, which cannot continue for lack of memory; take_all() everything, since
-  /// nothing will continue.
+  /// Removes and returns the batch under way, which cannot continue for lack of memory, or everything.
   Confirms take_under_way() noexcept;
   Confirms take_all() noexcept;
 
@@ -201,6 +203,7 @@ class GroupCommit {
   const Duration longest_wait_;
   Confirms waiting_;
   Confirms under_way_;
+  std::uint64_t number_ = 0;        // of the latest batch
   std::vector<std::size_t> sizes_;  // for each command, how many of under_way_, in order
 };
 

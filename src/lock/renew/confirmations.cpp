@@ -60,6 +60,7 @@ constexpr Duration kAskAgain = milliseconds(20);
 CommitReply reply_of(const GroupCommit::Batch& batch, const redis::Result& result,
                      const std::vector<std::uint32_t>& eras, bool asking) {
   CommitReply reply;
+  reply.batch = batch.number;
   reply.sent_at = result.sent_at;
   reply.cause = result.cause;
   if (result.delivery == redis::Delivery::not_sent) return reply;

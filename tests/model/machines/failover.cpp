@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "failover.h"
 
+#include <utility>
+
 #include <holdfast/error.hpp>
 
 #include "lock/decide/group_commit.hpp"
@@ -31,7 +33,7 @@ ReplicaCount replicas_of(int on_record, int connected, int now) {
   return replicas;
 }
 
-int confirm(int asked_at, int now, ReplicaCount replicas, const CommitReply& reply) {
+int confirm(int asked_at, int now, ReplicaCount replicas, CommitReply reply) {
   GroupCommit commit(Acks::all(), kMostLocks, kLongestWait);
   commit.add(Confirm{.renewals = {{"lock", "owner"}},
                      .plan = &plan,
@@ -39,7 +41,7 @@ int confirm(int asked_at, int now, ReplicaCount replicas, const CommitReply& rep
                      .asked_at = at(asked_at),
                      .acks_until = at(asked_at + kForAcks),
                      .until = at(asked_at + kForAll)});
-  commit.next(at(asked_at), replicas);
+  if (const auto batch = commit.next(at(asked_at), replicas)) reply.batch = batch->number;
   const Confirms decided = commit.on_reply(at(now), reply, replicas);
   if (decided.empty()) return kAgain;
   const Confirmed& found = decided.front().found;
@@ -85,13 +87,13 @@ int confirm_answered(int asked_at, int now, int extended, int acks, int on_recor
   } else {
     reply.acks = acks;
   }
-  return confirm(asked_at, now, replicas_of(on_record, connected, now), reply);
+  return confirm(asked_at, now, replicas_of(on_record, connected, now), std::move(reply));
 }
 
 int confirm_unknown(int asked_at, int now, int on_record) {
   CommitReply reply;
   reply.kind = CommitReply::Kind::unknown;
-  return confirm(asked_at, now, replicas_of(on_record, 0, now), reply);
+  return confirm(asked_at, now, replicas_of(on_record, 0, now), std::move(reply));
 }
 
 int worth(int confirmed, int era_asked, int era_now) {
