@@ -239,5 +239,16 @@ TEST(HoldFsmExtension, IsBelievedForNoLongerThanTheServerHasIt) {
   EXPECT_GT(answered, 10'000);
 }
 
+TEST(HoldFsmExtension, ThatEndsJustAsLateChangesNothingUntilItIsAnswered) {
+  HoldFsm hold = fixed_hold();
+  const auto extension = hold.begin_extension(at(99ms), 800ms);
+  EXPECT_EQ(hold.deadline(), at(889ms));
+  EXPECT_EQ(hold.lease(), 900ms);
+  EXPECT_EQ(hold.on_extended(extension, at(99ms), at(110ms), 7), HoldFsm::Change::none);
+  EXPECT_EQ(hold.deadline(), at(889ms));
+  EXPECT_EQ(hold.lease(), 800ms);
+  EXPECT_EQ(hold.durable_for(at(110ms), 7), 779ms);
+}
+
 }  // namespace
 }  // namespace holdfast::engine::hold_fsm_extension_test

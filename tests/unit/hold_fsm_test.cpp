@@ -396,8 +396,49 @@ TEST(HoldFsm, IsDurableOnlyWithAcksOfTheEraThatIsNow) {
   EXPECT_EQ(fsm.durable_for(at(100ms), 3), fsm.valid_for(at(100ms)));
   EXPECT_EQ(fsm.durable_for(at(100ms), 4), Duration{}) << "the primary may be another one";
   EXPECT_GT(fsm.valid_for(at(100ms)), Duration{});
+  fsm.on_renewed(at(0ms), at(140ms));
+  EXPECT_EQ(fsm.durable_for(at(145ms), 1), Duration{}) << "a renewal without acks is of no era";
   fsm.on_renewed(at(0ms), at(150ms), 4);
   EXPECT_EQ(fsm.durable_for(at(889ms), 4), Duration{}) << "it is lost";
+}
+
+TEST(HoldFsm, ThatAReleaseDidNotFindWasLost) {
+  HoldFsm taken(at(0ms), kRenewed, at(0ms));
+  taken.begin_release();
+  taken.on_release_found_none(at(888ms));
+  EXPECT_TRUE(taken.was_lost());
+  EXPECT_EQ(taken.reason(), LossReason::taken);
+  EXPECT_EQ(taken.state(), HoldState::released);
+
+  HoldFsm expired(at(0ms), kRenewed, at(0ms));
+  expired.begin_release();
+  expired.on_release_found_none(at(889ms));
+  EXPECT_EQ(expired.reason(), LossReason::expired);
+
+  HoldFsm closed(at(0ms), kRenewed, at(0ms));
+  closed.on_closed();
+  closed.begin_release();
+  closed.on_release_found_none(at(1s));
+  EXPECT_EQ(closed.reason(), LossReason::closed) << "as it was told";
+}
+
+TEST(HoldFsm, FitsWhoeverWantsTheSameForHalfOfItsLease) {
+  LeaseTerms terms = kRenewed;
+  const HoldFsm plain(at(0ms), terms, at(0ms));
+  EXPECT_TRUE(plain.fits(terms, at(443ms), 3));
+  EXPECT_FALSE(plain.fits(terms, at(443500us), 3)) << "450 ms less their margin";
+  EXPECT_FALSE(plain.fits(kFixed, at(0ms), 3));
+  terms.acks = Acks::all();
+  EXPECT_FALSE(plain.fits(terms, at(0ms), 0));
+  const HoldFsm acked(at(0ms), terms, at(0ms), 3);
+  EXPECT_TRUE(acked.fits(terms, at(0ms), 3));
+  EXPECT_FALSE(acked.fits(terms, at(0ms), 4)) << "the primary may be another one";
+}
+
+TEST(HoldFsm, IsEndlessIfItIsRenewedWithoutACap) {
+  EXPECT_TRUE(HoldFsm(at(0ms), kRenewed, at(0ms)).endless());
+  EXPECT_FALSE(HoldFsm(at(0ms), capped(1s), at(0ms)).endless());
+  EXPECT_FALSE(HoldFsm(at(0ms), kFixed, at(0ms)).endless());
 }
 
 TEST(HoldFsm, CanBeReleasedOnce) {

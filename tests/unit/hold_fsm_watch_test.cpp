@@ -45,6 +45,8 @@ TEST(HoldFsmWatch, IsNotForShorterLeasesOrWhereNobodyWantsIt) {
   HoldFsm shorter = lasting({.length = 299ms, .renewed = false, .max_hold = {}});
   EXPECT_EQ(shorter.due(), shorter.deadline());
   EXPECT_FALSE(shorter.begin_watch(at(200ms), 0ms));
+  HoldFsm shortest = lasting({.length = 300ms, .renewed = false, .max_hold = {}});
+  EXPECT_TRUE(shortest.begin_watch(at(200ms), 0ms));
   HoldFsm unwanted(at(0ms), {.length = 6s, .renewed = true, .max_hold = {}}, at(0ms));
   EXPECT_EQ(unwanted.due(), at(2000ms));
   EXPECT_FALSE(unwanted.begin_watch(at(5000ms), 0ms));

@@ -113,5 +113,12 @@ TEST_F(LateBatchTest, NoMoreThanTheLatestLocksAreLookedAt) {
   EXPECT_EQ(batch.on_time(at(1s)).repeat.size(), LateBatch::kMostLooked + 1);
 }
 
+TEST_F(LateBatchTest, AnAnswerThatSaysNoNumberIsNobody) {
+  released("a", "orders", 1);
+  LateBatch batch(releases_, at(0s));
+  EXPECT_EQ(found(batch, 11ms, std::nullopt), "");
+  EXPECT_EQ(found(batch, 80ms, std::nullopt), "");
+}
+
 }  // namespace
 }  // namespace holdfast::engine::late_batch_test

@@ -66,6 +66,10 @@ TEST(Lease, IsSentAgainUntilTimeIsUpAndThenForOneCommandsTime) {
   EXPECT_EQ(undone_for(kLongestLease, 3s), kLongestLease);
 }
 
+TEST(Lease, IsCertainlyGoneAMarginAfterItsLength) { EXPECT_EQ(text(gone_by(at(500ms), 30s)), "30802ms"); }
+
+TEST(Lease, SharesACommandOfItsSlotWithWhatIsDueWithinHalfOfItsPeriod) { EXPECT_EQ(slot_window(30s), 5s); }
+
 TEST(Lease, SharesCommandsWithWhatIsDueWithinATenthOfItsPeriod) {
   EXPECT_EQ(batching_window(30s), 1s);
   EXPECT_EQ(batching_window(300ms), 10ms);

@@ -95,5 +95,20 @@ TEST(LookOfAnyLease, IsAtOnceAfterItsOwnRenewals) {
   }
 }
 
+TEST_F(LookTest, ThatIsToBeRepeatedIsTheOnlyOne) {
+  EXPECT_EQ(open(0ms), "20ms");
+  EXPECT_EQ(changed(1ms), "no other");
+}
+
+TEST_F(LookTest, TwoPausesLaterTheStormIsNotQuiteOver) {
+  changed(0ms);
+  ours(0ms);
+  EXPECT_EQ(changed(1ms), "20ms");
+  ours(20ms);  // the pause is 40 ms now
+  EXPECT_EQ(changed(100ms), "100ms");
+  ours(100ms);
+  EXPECT_EQ(changed(101ms), "180ms") << "it has grown, so the storm went on";
+}
+
 }  // namespace
 }  // namespace holdfast::engine::look_test

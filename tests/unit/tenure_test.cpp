@@ -2,7 +2,10 @@
 // How long one client keeps a lock among its own callers, and when it pauses for others.
 #include "lock/decide/tenure.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -118,6 +121,41 @@ TEST(TenureTest, IsNotBegunAnewByAnAttemptInOneWriteWithTheRelease) {
   EXPECT_EQ(tenure.pause_until(), at(7ms)) << "and the earlier pause was not in vain: there was none";
 }
 
+TEST(TenureTest, IsNotBegunAnewByTheAttemptAfterThatEither) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_released(at(3ms), kOthers);
+  tenure.on_granted(at(1500us));
+  tenure.on_granted(at(3500us));
+  EXPECT_FALSE(tenure.may_pass(at(3600us)));
+}
+
+TEST(TenureTest, BeginsAnewThreeMillisecondsAfterARelease) {
+  using Case = std::pair<Duration, bool>;
+  for (const auto& [granted, anew] : {Case(3999us, false), Case(4ms, true)}) {
+    Tenure tenure(2ms);
+    tenure.on_granted(at(0ms));
+    tenure.on_released(at(1ms), kOthers);
+    tenure.on_granted(at(granted));
+    EXPECT_EQ(tenure.may_pass(at(5ms)), anew);
+  }
+}
+
+TEST(TenureTest, IsNotBegunAnewByAReleaseThatNobodyHeardWhereStrangersWere) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(0ms));
+  tenure.on_stranger(at(0ms));
+  tenure.on_released(at(1ms), kNobody);
+  tenure.on_granted(at(1100us));
+  EXPECT_FALSE(tenure.may_pass(at(2500us)));
+}
+
+TEST(TenureTest, HoldsNewSharersBackForATenthOfASecond) {
+  Tenure tenure(2ms);
+  tenure.on_granted(at(1ms));
+  EXPECT_EQ(tenure.hold_back_until(), at(103ms));
+}
+
 TEST(TenureTest, BeginsAnewWithAnAttemptInOneWriteWithTheReleaseIfNobodyListens) {
   Tenure tenure(2ms);
   tenure.on_granted(at(0ms));
@@ -194,6 +232,22 @@ TEST(TenureTest, PausesLessAndLessForThoseWhoListenButDoNotCome) {
   Tenure tenure(2ms);
   EXPECT_LE(pauses_in_vain(tenure, 200, at(0s)), 13) << "four, each longer, then after 1, 2, 4, ... 64, 64 tenures";
   EXPECT_GE(pauses_in_vain(tenure, 200, at(100s)), 3) << "but never quite stops";
+}
+
+/// Of 24 tenures that nobody used: how long the pause after each was, in milliseconds.
+TEST(TenureTest, PausesNoLongerThanTwentyFourMillisecondsAndLeavesOutTwiceAsManyEachTime) {
+  Tenure tenure(2ms);
+  std::string pauses;
+  TimePoint now = at(0s);
+  for (int i = 0; i < 24; ++i) {
+    tenure.on_granted(now);
+    now += 3ms;
+    tenure.on_released(now, kOthers);
+    const Duration pause = std::max(tenure.pause_until() - now, Duration{});
+    pauses += std::to_string(pause / 1ms) + " ";
+    now += pause;
+  }
+  EXPECT_EQ(pauses, "3 6 12 24 0 3 0 0 3 0 0 0 0 3 0 0 0 0 0 0 0 0 3 0 ");
 }
 
 TEST(TenureTest, PausesForEverybodyAgainOnceSomebodyHasCome) {
