@@ -69,6 +69,24 @@ class Passed(unittest.TestCase):
         self.write("build/results/passed", "0123456789012345678901234567890123456789 full\n")
         self.assertFalse(self.passed("full"))
 
+    def test_what_is_kept_counts_on_another_machine_until_the_sources_change(self):
+        self.passed("--note", "sim", "--seeds", "1")
+        self.passed("--note", "all")
+        self.write("docs/evidence.md", "more\n")
+        self.assertTrue(self.passed("--keep"))
+        self.commit()
+        shutil.rmtree(self.root / "build")
+        self.assertTrue(self.passed("all"))
+        self.assertTrue(self.passed("sim", "--seeds", "1"))
+        self.assertFalse(self.passed("sim"))
+        self.write("new", "")
+        self.commit()
+        self.assertFalse(self.passed("all"))
+        self.passed("--note", "unit")
+        self.assertTrue(self.passed("--keep"))
+        self.assertEqual(["unit"], [line.split(" ", 1)[1] for line in
+                                    (self.root / "docs/evidence/passed").read_text().splitlines()])
+
 
 if __name__ == "__main__":
     unittest.main()

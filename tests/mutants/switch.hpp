@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled into every source of the instrumented tree (tests/mutation/run): each place that may be wrong asks whether
+// Compiled into every source of the instrumented tree (tests/mutants/score): each place that may be wrong asks whether
 // it is the one that is. So all mutants are compiled at once, and the environment chooses one.
-//   MUTANT=N          the one that is wrong; none: all is as it was written
-//   MUTANT_TRACE=FILE the places that were asked, a number a line, are added to it at the end; and the scripts that
-//   were
-//                     called, by their SHA-1
-//   MUTANT_SCRIPTS=FILE scripts that are others: of each its name, its SHA-1 and its length, a line each, and its text
+//   MUTANT=N             the one that is wrong; none: all is as it was written
+//   MUTANT_TRACE=FILE    the places that were asked, a number a line, and the scripts that were called, by their SHA-1,
+//                        are added to it at the end
+//   MUTANT_SCRIPTS=FILE  scripts that are others: of each its name, its SHA-1 and its length, a line each, and its text
 #pragma once
 
 #include <atomic>
