@@ -119,5 +119,6 @@ def sources_that_ask():
                             f'mutant::text(\\"{name}\\", R\\"lua(${{{symbol}}})lua\\"), '
                             f'mutant::sha(\\"{name}\\", \\"${{{sha}}}\\")')
     call = ROOT / "tests/scripts/script_call.hpp"
-    used = call.read_text().replace("std::string(command.script->sha1)", "std::string(mutant::used(command.script->sha1))")
+    sent = "  if (command.script != nullptr) {\n"
+    used = call.read_text().replace(sent, sent + "    mutant::used(command.script->sha1);\n")
     return {"cmake/HoldfastScripts.cmake": text, "tests/scripts/script_call.hpp": used}

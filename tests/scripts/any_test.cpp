@@ -88,13 +88,11 @@ TEST_F(AnyScripts, acquire_changes_nothing_when_one_is_no_lock) {
 }
 
 TEST_F(AnyScripts, acquire_leaves_nothing_without_an_expiry_where_that_is_refused) {
-  const RedisServer server({.users = {"app on >secret ~* +@all -pexpire"}});
-  Endpoint endpoint = Endpoint::of(server);
-  endpoint.user = "app";
-  endpoint.password = "secret";
-  Raw app(endpoint);
-  EXPECT_TRUE(run(app, wire::any::acquire({names_, kA, milliseconds(60'000)})).is_error());
-  EXPECT_EQ(Raw(server).command("DBSIZE").integer, 0);
+  for (const std::string rights : {"-pexpire", "-pexpire -hdel"}) {
+    Raw app = user_without(server_, raw_, rights);
+    EXPECT_TRUE(run(app, wire::any::acquire({names_, kA, milliseconds(60'000)})).is_error()) << rights;
+    EXPECT_EQ(raw_.command("DBSIZE").integer, 0) << rights;
+  }
 }
 
 TEST_F(AnyScripts, release_gives_back_whichever_it_has_and_tells_its_channel) {

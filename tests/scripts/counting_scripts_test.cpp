@@ -67,6 +67,7 @@ TEST_F(CountingScripts, leave_leased_permits_as_they_were_where_a_write_is_refus
       {"-zscore", counting::permits::acquire(of(kA, 2))}, {"-get", counting::permits::acquire(of(kA, 2))},
       {"-incrby", counting::permits::release(kB)},        {"-zrem", counting::permits::release(kB)},
       {"-zrem", wire::permits::force_release(kS)},        {"-incrby", wire::permits::force_release(kS)},
+      {"-zrangebyscore", counting::permits::acquire(kA)}, {"-zrangebyscore", wire::permits::look(kS, 100)},
   };
   for (const auto& [rights, call] : refused) {
     SCOPED_TRACE(rights + " " + std::string(call.script->name));

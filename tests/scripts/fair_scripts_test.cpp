@@ -260,5 +260,29 @@ TEST(FairOnACluster, needs_the_lock_and_its_queue_in_one_slot) {
   EXPECT_EQ(raw.command("DBSIZE").integer, 0);
 }
 
+TEST_F(FairScripts, a_grant_that_gets_no_expiry_leaves_nothing) {
+  for (const std::string rights : {"-pexpire", "-pexpire -hdel"}) {
+    Raw app = user_without(rights);
+    EXPECT_TRUE(run(app, ask(kX)).is_error()) << rights;
+    EXPECT_FALSE(raw.exists("L")) << rights;
+  }
+}
+
+/// In a long queue each asks rarely: its deadline is later by a turn for each of a hundred before it, and by its pause.
+TEST_F(FairScripts, a_newcomer_to_a_long_queue_has_until_its_next_question) {
+  ASSERT_TRUE(takes(kX, kTurn));
+  raw.command("EVAL",
+              "for i = 1, 500 do redis.call('RPUSH', KEYS[1], ARGV[1] .. i) redis.call('ZADD', KEYS[2], ARGV[2], "
+              "ARGV[1] .. i) end",
+              2, kQueue, kDeadlines, kY.text.substr(0, 37), store.now() + 30'000);
+  expect_reply(call(ask(kZ, milliseconds(1'000))), behind(500, 60'000));
+  const Reply late =
+      raw.command("EVAL",
+                  "local t = redis.call('TIME') return redis.call('ZSCORE', KEYS[1], ARGV[1]) - t[1] * 1000 - "
+                  "math.floor(t[2] / 1000) - redis.call('PTTL', KEYS[2])",
+                  2, kDeadlines, "L", kZ.text);
+  EXPECT_NEAR(static_cast<double>(late.integer), 102 * 1'000 + 40 * 500 - 1'000, 3);
+}
+
 }  // namespace
 }  // namespace holdfast::test::fair_scripts_test

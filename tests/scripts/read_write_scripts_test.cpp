@@ -43,6 +43,15 @@ TEST_F(ReadWriteScripts, of_a_reader_that_is_refused_leave_the_other_reader) {
   }
 }
 
+TEST_F(ReadWriteScripts, that_may_not_renew_say_so_and_not_that_a_hold_is_lost) {
+  run(raw, read(kA));
+  raw.command("DEL", hold(kA));
+  for (const std::string rights : {"-set", "-hexists"}) {
+    Raw app = user_without(rights);
+    EXPECT_TRUE(run(app, rw::renew({{"L", kA.text, wire::Mode::shared}}, kLease)).is_error()) << rights;
+  }
+}
+
 TEST_F(ReadWriteScripts, say_so_where_this_user_may_not_look) {
   run(raw, write(kB));
   for (const std::string rights : {"-hlen", "-hgetall"}) {

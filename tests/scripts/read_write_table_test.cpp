@@ -298,6 +298,8 @@ std::vector<Row> stranger_rows() {
        "a hash of 3 fields that is no lock"},
       {"a mode alone", hash({{"mode", "read"}}, 30'000), "a hash of one field that is no lock"},
       {"holds without a mode", hash({{kB.text, "1"}, {kC.text, "1"}}, 30'000), "a hash of 2 fields that is no lock"},
+      {"a hold beside what is none", hash({{kB.text, "1"}, {"mode", "read"}, {"name", "bob"}}, 30'000),
+       "a hash of 3 fields that is no lock"},
       {"another mode", hash({{kB.text, "1"}, {"mode", "fast"}}, 30'000), "a hash of 2 fields that is no lock"},
       {"a string", text("7"), "a string, as a SimpleLock, a semaphore or a count-down latch is"},
       {"a list", list({"a"}), "a list"},

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "scripts/script_call.hpp"
+#include "scripts/user_without.hpp"
 #include "support/listen.hpp"
 #include "support/redis_server.hpp"
 
@@ -122,7 +123,7 @@ class SeveralScripts : public Scripts, public testing::WithParamInterface<bool> 
     raw_.command("SET", key, owner.text, "PX", lease);
   }
   bool has(const std::string& key, const wire::Owner& owner) {
-    return simple() ? value(key) == owner.text : raw_.hgetall(key).contains(owner.text);
+    return simple() ? value(key) == owner.text : raw_.command("HGET", key, owner.text).text == "1";
   }
 };
 INSTANTIATE_TEST_SUITE_P(Kinds, SeveralScripts, testing::Bool(),
@@ -154,6 +155,8 @@ TEST_F(SimpleScripts, acquire_of_several_names_one_that_has_no_expiry) {
   const wire::AcquireReply lasting = wire::decode_acquire(call(simple::acquire_all(both, kA, kLease)));
   EXPECT_EQ(lasting.blocker, 1U);
   EXPECT_EQ(lasting.busy_for->count(), -1);
+  const std::vector<wire::LockNames> turned{both[1], both[0]};
+  EXPECT_EQ(wire::decode_acquire(call(simple::acquire_all(turned, kA, kLease))).blocker, 0U);
 }
 
 TEST_P(SeveralScripts, acquire_changes_nothing_when_one_is_of_another_type) {
@@ -176,6 +179,13 @@ TEST_P(SeveralScripts, release_gives_back_what_is_its_own_and_says_whether_that_
   EXPECT_TRUE(has("a", kB));
   EXPECT_TRUE(raw_.exists("b"));
   EXPECT_FALSE(raw_.exists("c"));
+}
+
+TEST_P(SeveralScripts, a_release_by_who_may_not_look_is_an_error_and_no_loss) {
+  acquire(kA);
+  Raw app = user_without(server_, raw_, simple() ? "-get" : "-hdel");
+  EXPECT_TRUE(run(app, simple() ? simple::release_all(names(), kA) : lock::release_all(names(), kA)).is_error());
+  EXPECT_TRUE(wire::decode_release(release(kA))) << "all are still there";
 }
 
 TEST_P(SeveralScripts, a_release_that_the_server_refuses_is_an_error_and_no_loss) {
