@@ -98,7 +98,7 @@ INSTANTIATE_TEST_SUITE_P(Notice, TakenBy, testing::ValuesIn(ways()), [](const au
 TEST_F(Notice, IsLeftToRenewalsWhereItIsSwitchedOff) {
   Config settings = long_lived();
   settings.loss_notice = false;
-  settings.lease = 6s;
+  settings.lease = 12s;  // renewed after four seconds
   Client client(settings);
   const Hold hold = client.lock("renewed").acquire();
   const Hold stays = client.lock("fixed").acquire({.lease = fixed(kLong)});
