@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -213,19 +215,21 @@ TEST(TenureTest, ForgetsClientsOfAnotherLibraryThatWereNotSeenForLong) {
   EXPECT_LE(tenure.pause_until(), at(20s));
 }
 
-/// Listeners that never come: how many of `rounds` tenures are followed by a pause.
-int pauses_in_vain(Tenure& tenure, int rounds, TimePoint now) {
-  int pauses = 0;
+/// Listeners that never come: how long the pause after each of `rounds` tenures is.
+std::vector<Duration> pauses_after(Tenure& tenure, int rounds, TimePoint now) {
+  std::vector<Duration> pauses;
   for (int i = 0; i < rounds; ++i) {
     tenure.on_granted(now);
     now += 3ms;
     tenure.on_released(now, kOthers);
-    if (tenure.pause_until() > now) {
-      ++pauses;
-      now = tenure.pause_until();
-    }
+    pauses.push_back(std::max(tenure.pause_until() - now, Duration{}));
+    now += pauses.back();
   }
   return pauses;
+}
+/// How many of them there are.
+std::ptrdiff_t pauses_in_vain(Tenure& tenure, int rounds, TimePoint now) {
+  return rounds - std::ranges::count(pauses_after(tenure, rounds, now), Duration{});
 }
 
 TEST(TenureTest, PausesLessAndLessForThoseWhoListenButDoNotCome) {
@@ -234,19 +238,10 @@ TEST(TenureTest, PausesLessAndLessForThoseWhoListenButDoNotCome) {
   EXPECT_GE(pauses_in_vain(tenure, 200, at(100s)), 3) << "but never quite stops";
 }
 
-/// Of 24 tenures that nobody used: how long the pause after each was, in milliseconds.
 TEST(TenureTest, PausesNoLongerThanTwentyFourMillisecondsAndLeavesOutTwiceAsManyEachTime) {
   Tenure tenure(2ms);
   std::string pauses;
-  TimePoint now = at(0s);
-  for (int i = 0; i < 24; ++i) {
-    tenure.on_granted(now);
-    now += 3ms;
-    tenure.on_released(now, kOthers);
-    const Duration pause = std::max(tenure.pause_until() - now, Duration{});
-    pauses += std::to_string(pause / 1ms) + " ";
-    now += pause;
-  }
+  for (const Duration pause : pauses_after(tenure, 24, at(0s))) pauses += std::to_string(pause / 1ms) + " ";
   EXPECT_EQ(pauses, "3 6 12 24 0 3 0 0 3 0 0 0 0 3 0 0 0 0 0 0 0 0 3 0 ");
 }
 
