@@ -348,7 +348,7 @@ def summary(records, findings):
         "each test passes without its mutant")
     of = latest(records.get("score", []), "room")
     caught, tried = map(sum, zip(*map(of_score, of))) if of else (0, 0)
-    row("score", "Mutants by chance", f"{number(tried)} mutants in {len(of)} {'room' if len(of) == 1 else 'rooms'}", f"{number(tried - caught)} survive", "–")
+    row("score", "Mutants by chance", f"{number(tried)} mutants in {len(of)} rooms", f"{number(tried - caught)} survive", "–")
     of = records.get("coverage", [])[-1:]  # of all rooms
     row("coverage", "Coverage", f"{number(total(of, 'lines'))} lines, {number(total(of, 'branches'))} branches",
         f"{share(total(of, 'lines_reached'), total(of, 'lines'))} of the lines and "

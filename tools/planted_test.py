@@ -72,6 +72,10 @@ class Equivalents(unittest.TestCase):
         found, unmatched = self.among(self.TEXT, 2)
         self.assertEqual((found, len(unmatched)), ({}, 1))
 
+    def test_of_one_line_share_its_reason(self):
+        both = equivalents.read(self.TEXT.replace("not true", "not true | left out: done = true"))
+        self.assertEqual([each.what for each in both], ["not true", "left out: done = true"])
+
     def test_need_a_reason(self):
         with self.assertRaises(ValueError):
             self.among("src/a.cpp: not true\n| done = true;\n", 2)

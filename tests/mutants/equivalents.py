@@ -20,17 +20,18 @@ class Equivalent:
 
 
 def read(text):
-    """A paragraph for each: `FILE: WHAT`, a line of the source or some of them behind `| `, and the reason."""
+    """A paragraph for each line: `FILE: WHAT | WHAT...`, a line of the source or some of them behind `| `, and the reason."""
     for paragraph in text.split("\n\n"):
         lines = [line for line in paragraph.splitlines() if not line.startswith("#")]
         if not lines:
             continue
-        file, what = lines[0].split(": ", 1)
+        file, whats = lines[0].split(": ", 1)
         source = tuple(line[2:].strip() for line in lines[1:] if line.startswith("| "))
         why = " ".join(line for line in lines[1:] if not line.startswith("| "))
         if not source or not why:
             raise ValueError(f"{FILE.name}: {lines[0]}: needs a line of the source, and a reason")
-        yield Equivalent(file, what, source, why)
+        for what in whats.split(" | "):
+            yield Equivalent(file, what, source, why)
 
 
 def among(mutants, root, text=None):

@@ -120,5 +120,6 @@ def sources_that_ask():
                             f'mutant::sha(\\"{name}\\", \\"${{{sha}}}\\")')
     call = ROOT / "tests/scripts/script_call.hpp"
     sent = "  if (command.script != nullptr) {\n"
-    used = call.read_text().replace(sent, sent + "    mutant::used(command.script->sha1);\n")
+    before, after = call.read_text().split(sent)
+    used = before + sent + "    mutant::used(command.script->sha1);\n" + after
     return {"cmake/HoldfastScripts.cmake": text, "tests/scripts/script_call.hpp": used}
