@@ -138,6 +138,9 @@ TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_c
   EXPECT_EQ(available(), 2);
   EXPECT_TRUE(wire::decode_release(run(raw, counting::semaphore::release(kA))));
   EXPECT_EQ(available(), 3);
+  EXPECT_EQ(run(raw, wire::semaphore::add({kS, 2, once("c:3")})).integer, 5) << "those who wait may need it";
+  EXPECT_THAT(run(raw, wire::semaphore::drain(kS, once("c:4"))).text, HasSubstr("OOM"));
+  EXPECT_EQ(run(raw, wire::semaphore::add({kS, -2, once("c:5")})).integer, 3);
   raw.command("CONFIG", "SET", "maxmemory", 0);
   add_over(3);
   raw.command("CONFIG", "SET", "maxmemory", 1);
@@ -146,6 +149,17 @@ TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_c
   EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:1")})).integer, 1);
   EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:2")})).integer, 0);
   EXPECT_FALSE(raw.exists("gate"));
+}
+
+TEST_F(CountingScripts, a_permit_without_an_end_is_said_to_have_none) {
+  raw.command("SET", "S", 2);
+  run(raw, counting::permits::acquire(kA, milliseconds(-1)));
+  raw.command("ZADD", kLeases, kNever - 1, counting::permits::kIdB);
+  const Reply all = run(raw, wire::permits::look(kS, 10));
+  ASSERT_EQ(all.elements.size(), 6U);
+  EXPECT_GT(all.elements[3].integer, kNever / 2) << "the one that ends a millisecond earlier has an end";
+  EXPECT_EQ(all.elements[4].text, counting::permits::kIdA);
+  EXPECT_EQ(all.elements[5].integer, -1);
 }
 
 TEST_F(CountingScripts, who_may_only_read_is_told_how_many_are_free_all_the_same) {

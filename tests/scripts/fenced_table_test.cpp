@@ -5,6 +5,7 @@
 
 #include "kinds/fenced_lock.hpp"
 #include "scripts/script_call.hpp"
+#include "scripts/user_without.hpp"
 
 namespace holdfast::test::fenced_table_test {
 namespace {
@@ -67,6 +68,18 @@ TEST_P(FencedTable, a_counter_that_cannot_grow_leaves_the_lock_free) {
     EXPECT_EQ(acquire(kA).text, "WRONGTYPE it is a fenced lock whose counter of tokens cannot grow") << counter[2];
     EXPECT_FALSE(raw.exists("L"));
     EXPECT_EQ(raw.command("DUMP", kCounter).text, before);
+  }
+}
+
+/// The refusal is what its caller learns: the counter is as it should be.
+TEST_P(FencedTable, a_counter_that_may_not_grow_is_not_called_wrong) {
+  for (const std::string counter : {"0", "7", "123456789012345678", "9223372036854775806"}) {
+    raw.command("SET", kCounter, counter);
+    Raw app = user_without(server, raw, "-incr");
+    const Reply refusal = run(app, wire::fenced::acquire({{&kL, 1}, kA, milliseconds(60'000)}), GetParam());
+    EXPECT_TRUE(refusal.is_error()) << counter;
+    EXPECT_THAT(refusal.text, testing::Not(testing::HasSubstr("WRONGTYPE"))) << counter;
+    EXPECT_FALSE(raw.exists("L")) << counter;
   }
 }
 

@@ -70,6 +70,14 @@ TEST_F(ManyReaders, AreAllReadWithoutTheRightToReadSome) {
   }
 }
 
+TEST_F(ManyReaders, LetNobodyInWithoutTheRightToReadAny) {
+  Raw limited = user_without(server, raw, "-hscan -hgetall");
+  for (const base::Command& call : {read(kA), write(kA)}) {
+    EXPECT_TRUE(run(limited, call).is_error());
+    EXPECT_EQ(readers(), kReaders);
+  }
+}
+
 TEST_F(ManyReaders, HaveTheLockForAsLongAsTheLongestThatIsLeft) {
   EXPECT_TRUE(run(raw, rw::acquire_read({{&kL, 1}, kA, milliseconds(900'000)})).is_null());
   EXPECT_GT(raw.command("PTTL", "L").integer, 600'000);

@@ -43,6 +43,31 @@ TEST_F(ReadWriteScripts, of_a_reader_that_is_refused_leave_the_other_reader) {
   }
 }
 
+/// Its expiry lasts shorter than the new reader's lease, so it has to be set, and that is refused.
+TEST_F(ReadWriteScripts, of_a_reader_that_cannot_be_taken_back_leave_the_other_reader) {
+  run(raw, rw::acquire_read({{&kL, 1}, kB, milliseconds(30'000)}));
+  for (const std::string rights : {"-pexpire", "-pexpire -hdel"}) {
+    Raw app = user_without(rights);
+    EXPECT_TRUE(run(app, read(kA)).is_error()) << rights;
+    EXPECT_EQ(raw.command("HEXISTS", "L", kB.text).integer, 1) << rights;
+    EXPECT_FALSE(raw.exists(hold(kA))) << rights;
+  }
+}
+
+TEST_F(ReadWriteScripts, of_a_reader_beside_others_say_how_many_listen) {
+  run(raw, read(kB));
+  expect_reply(run(raw, read(kA, true)), several({number(-2), number(0)}));
+  const Subscriber subscriber(server, {kWake});
+  expect_reply(run(raw, read(kC, true)), several({number(-2), number(1)}));
+}
+
+TEST_F(ReadWriteScripts, leave_a_writer_that_ends_its_reading_what_it_writes) {
+  run(raw, write(kA));
+  run(raw, read(kA));
+  EXPECT_EQ(run(raw, end_read(kA)).integer, 0);
+  store.expect(written_by(kA, 60'000));
+}
+
 TEST_F(ReadWriteScripts, that_may_not_renew_say_so_and_not_that_a_hold_is_lost) {
   run(raw, read(kA));
   raw.command("DEL", hold(kA));
