@@ -198,6 +198,33 @@ def model(records, *_):
     ]
 
 
+# ---- what takes turns ----
+
+
+def found_by_soak(finding):
+    if "missed" in finding:
+        return f"- {finding['kind']}: the bug planted by `{finding['missed']}` was not found, on `{finding['commit']}`; " \
+               f"{finding.get('explained', '**not explained**')}."
+    return f"- {finding['kind']}: `{finding['command']}`, on `{finding['commit']}`, {'also' if finding['again'] else 'not'} when " \
+           f"it was run again; {finding.get('explained', '**not explained**')}."
+
+
+def soak(records, *_):
+    state = records[-1]
+    rows = [[kind, number(known["pieces"]), duration(known["seconds"]), number(known["found"]), number(known["canaries"]),
+             number(known["missed"])] for kind, known in state["kinds"].items()]
+    commits = state["seconds_by_commit"]
+    return [
+        "The simulator, chaos, processes that live on for an hour, answers that come late, the simulator's servers beside real ones, "
+        "and fuzzers, by turns, with seeds that were never used before. What each run did is counted in its own part of this page. In "
+        "each hour of its own time a kind must find a bug that was planted for it.", "",
+        *table(["kind", "pieces", "time", "failed", "planted bugs found", "not found"], rows),
+        *([*map(found_by_soak, state["findings"]), ""] if state.get("findings") else []),
+        *table(["commit", "time"], [[f"`{commit}`", duration(seconds)] for commit, seconds in commits.items()]),
+        f"The latest of these, `{state['commit']}`, has run for {duration(commits[state['commit']])}.", "",
+    ]
+
+
 # ---- what attacks the code ----
 
 
@@ -336,6 +363,11 @@ def summary(records, findings):
     row("sim", "Simulator", f"{number(total(of, 'seeds'))} seeds, {number(total(of, 'calls'))} calls",
         f"{number(total(of, 'failures'))} failures"
         + (" ([why](records/evidence.md#simulator))" if total(of, "failures") else ""), "deliberate errors are found and shrunk (suite sim)")
+    of = (records.get("soak") or [{"kinds": {}}])[-1]
+    each = list(of["kinds"].values())
+    row("soak", "Soak", f"{duration(total(each, 'seconds'))} of {len(each)} kinds, by turns", f"{total(each, 'found')} of "
+        f"{number(total(each, 'pieces'))} pieces" + (" ([why](records/evidence.md#soak))" if of.get("findings") else ""),
+        f"{total(each, 'canaries')} of {total(each, 'canaries') + total(each, 'missed')} planted bugs found")
     of = records.get("oracle", [])
     row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
         f"{number(total(of, 'differences'))} differences"

@@ -26,6 +26,29 @@ def chaos_record(origin_fields, **more):
             "faults": {"all keys flushed": 2}, "promised_violations": 0, "hangs": 0, **more}
 
 
+class Soak(unittest.TestCase):
+    STATE = {"commit": "bbbbbbb", "at": "2026-01-02T10:00:00Z", "seconds_by_commit": {"aaaaaaa": 90, "bbbbbbb": 7200},
+             "kinds": {"sim": {"seconds": 7290, "pieces": 4, "found": 1, "canaries": 2, "missed": 1}}}
+
+    def test_each_kind_and_commit_has_its_time(self):
+        page = "\n".join(parts.soak([self.STATE]))
+        self.assertIn("| sim | 4 | 2.0 h | 1 | 2 | 1 |", page)
+        self.assertIn("| `aaaaaaa` | 90 s |", page)
+        self.assertIn("The latest of these, `bbbbbbb`, has run for 2.0 h.", page)
+
+    def test_what_failed_is_said_with_its_reason_or_that_there_is_none(self):
+        findings = [{"kind": "sim", "seed": 7, "command": "simulate --first 7", "commit": "aaaaaaa", "again": False},
+                    {"kind": "chaos", "missed": "chaos --control", "commit": "aaaaaaa", "explained": "the machine stood still"}]
+        page = "\n".join(parts.soak([{**self.STATE, "findings": findings}]))
+        self.assertIn("- sim: `simulate --first 7`, on `aaaaaaa`, not when it was run again; **not explained**.", page)
+        self.assertIn("- chaos: the bug planted by `chaos --control` was not found, on `aaaaaaa`; the machine stood still.", page)
+
+    def test_it_has_a_row_of_the_summary(self):
+        page = "\n".join(parts.summary({"soak": [self.STATE]}, []))
+        self.assertIn("| [Soak](records/evidence.md#soak) | 2.0 h of 1 kinds, by turns | 1 of 4 pieces | 2 of 3 planted bugs found "
+                      "| `bbbbbbb`, 2026-01-02 |", page)
+
+
 class Origins(unittest.TestCase):
     def test_what_an_old_record_does_not_say_is_not_recorded(self):
         rows = words.origins([OLD, NEW])
