@@ -140,7 +140,8 @@ TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_c
   EXPECT_EQ(available(), 3);
   EXPECT_EQ(run(raw, wire::semaphore::add({kS, 2, once("c:3")})).integer, 5) << "those who wait may need it";
   EXPECT_THAT(run(raw, wire::semaphore::drain(kS, once("c:4"))).text, HasSubstr("OOM"));
-  EXPECT_EQ(run(raw, wire::semaphore::add({kS, -2, once("c:5")})).integer, 3);
+  EXPECT_EQ(run(raw, wire::permits::add({kS, -2, once("c:5")})).integer, 3);
+  EXPECT_THAT(run(raw, wire::latch::set({wire::latch::names("another gate"), 2, once("c:6")})).text, HasSubstr("OOM"));
   raw.command("CONFIG", "SET", "maxmemory", 0);
   add_over(3);
   raw.command("CONFIG", "SET", "maxmemory", 1);
@@ -149,6 +150,27 @@ TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_c
   EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:1")})).integer, 1);
   EXPECT_EQ(run(raw, wire::latch::count_down({gate, 1, once("c:2")})).integer, 0);
   EXPECT_FALSE(raw.exists("gate"));
+}
+
+TEST_F(CountingScripts, a_lease_ends_neither_earlier_nor_later_than_asked_for) {
+  raw.command("SET", "S", 1);
+  const auto expect_lease = [&](const base::Command& call) {
+    const long long before = store.now();
+    EXPECT_FALSE(run(raw, call).is_error());
+    const long long end = std::stoll(raw.command("ZSCORE", kLeases, counting::permits::kIdA).text) - kLease.count();
+    EXPECT_GE(end, before) << call.script->name;
+    EXPECT_LE(end, store.now() + 1) << call.script->name << ", which writes something always";
+  };
+  expect_lease(counting::permits::acquire(kA));
+  expect_lease(wire::permits::renew({{"S", wire::permits::shown(counting::permits::kIdA)}}, kLease));
+}
+
+TEST_F(CountingScripts, force_takes_more_than_a_thousand_permits) {
+  raw.command("SET", "S", 0);
+  raw.command("EVAL", "for i = 1, 1500 do redis.call('ZADD', KEYS[1], ARGV[1], string.format('%016d', i)) end", 1,
+              kLeases, store.now() + 60'000);
+  EXPECT_EQ(run(raw, wire::permits::force_release(kS)).integer, 1);
+  store.expect({count("1500")});
 }
 
 TEST_F(CountingScripts, a_permit_without_an_end_is_said_to_have_none) {

@@ -101,6 +101,18 @@ TEST_F(FairScripts, a_long_queue_asks_rarely_and_its_deadlines_say_so) {
   expect_joined(500, 530'000);
 }
 
+// So nobody's deadline is further away than a hundred turns, however long the queue.
+TEST_F(FairScripts, who_has_a_hundred_before_it_has_no_turn_more_than_the_last_of_them) {
+  const State busy = held(kX, 30'000);
+  for (const int others : {99, 100}) {
+    auto line = line_of(others, 31'000);
+    store.set_up(with(busy, line));
+    expect_reply(call(ask(kY)), behind(others, 30'000));
+    line.emplace_back(kY, line.back().second + (others < 100 ? kTurn.count() : 0));
+    store.expect(kept(with(busy, line)));
+  }
+}
+
 // It may be subscribing just then: no sooner does its turn end, or whoever enters before it takes that off as well.
 TEST_F(FairScripts, whom_no_message_reaches_keeps_its_place_while_those_ahead_enter) {
   constexpr milliseconds kSecond{1000};
