@@ -141,7 +141,12 @@ TEST_F(CountingScripts, a_full_server_grants_nothing_but_takes_back_renews_and_c
   EXPECT_EQ(run(raw, wire::semaphore::add({kS, 2, once("c:3")})).integer, 5) << "those who wait may need it";
   EXPECT_THAT(run(raw, wire::semaphore::drain(kS, once("c:4"))).text, HasSubstr("OOM"));
   EXPECT_EQ(run(raw, wire::permits::add({kS, -2, once("c:5")})).integer, 3);
-  EXPECT_THAT(run(raw, wire::latch::set({wire::latch::names("another gate"), 2, once("c:6")})).text, HasSubstr("OOM"));
+  for (const base::Command& call : {wire::latch::set({wire::latch::names("another gate"), 2, once("c:6")}),
+                                    wire::semaphore::set({wire::semaphore::names("another"), 2, once("c:7")}),
+                                    wire::permits::set_total({kS, 9, once("c:8")})}) {
+    EXPECT_THAT(run(raw, call).text, HasSubstr("OOM")) << call.script->name;
+  }
+  EXPECT_EQ(available(), 3);
   raw.command("CONFIG", "SET", "maxmemory", 0);
   add_over(3);
   raw.command("CONFIG", "SET", "maxmemory", 1);

@@ -59,6 +59,24 @@ TEST_F(ReadWriteScripts, of_a_reader_beside_others_say_how_many_listen) {
   expect_reply(run(raw, read(kA, true)), several({number(-2), number(0)}));
   const Subscriber subscriber(server, {kWake});
   expect_reply(run(raw, read(kC, true)), several({number(-2), number(1)}));
+  Raw app = user_without("-pubsub");
+  expect_reply(run(app, read(kC, true)), several({number(-2), number(0)}));
+}
+
+TEST_F(ReadWriteScripts, of_a_writer_that_may_not_renew_leave_its_hold) {
+  run(raw, rw::acquire_write({{&kL, 1}, kA, milliseconds(30'000)}));
+  Raw app = user_without("-pexpire");
+  EXPECT_TRUE(run(app, write(kA)).is_error());
+  store.expect(written_by(kA, 30'000));
+}
+
+TEST_F(ReadWriteScripts, of_an_owner_that_is_gone_count_no_lease_that_could_not_be_deleted) {
+  store.set_up(two_readers(600'000, 60'000, 600'000));
+  Raw app = user_without("-del");
+  EXPECT_EQ(run(app, rw::force_release(kL, kA)).integer, 1);
+  State after = read_by(kB, 60'000);
+  after.emplace(hold(kA), text("1", 600'000));
+  store.expect(after);
 }
 
 TEST_F(ReadWriteScripts, leave_a_writer_that_ends_its_reading_what_it_writes) {

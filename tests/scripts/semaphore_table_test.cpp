@@ -129,6 +129,8 @@ std::vector<Row> number_rows() {
       {"set again", {count("5"), kept("c:9", "1")}, set(5), number(1), {count("5"), kept("c:9", "1")}},
       {"drain", {count("7", 600'000)}, drain(), number(7), {count("0", 600'000), kept("c:9", "7")}},
       {"drain fewer than none", {count("-7")}, drain(), number(-7), {count("0"), kept("c:9", "-7")}},
+      {"drain the last", {count("1")}, drain(), number(1), {count("0"), kept("c:9", "1")}},
+      {"drain none", {count("0")}, drain(), number(0), {count("0")}},
       {"drain nothing", {}, drain(), number(0), {}},
       {"drain again", {count("3"), kept("c:9", "7")}, drain(), number(7), {count("3"), kept("c:9", "7")}},
       {"available", {count("7")}, wire::semaphore::available("S"), word("7"), {count("7")}},
