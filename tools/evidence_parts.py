@@ -205,8 +205,8 @@ def found_by_soak(finding):
     if "missed" in finding:
         return f"- {finding['kind']}: the bug planted by `{finding['missed']}` was not found, on `{finding['commit']}`; " \
                f"{finding.get('explained', '**not explained**')}."
-    return f"- {finding['kind']}: `{finding['command']}`, on `{finding['commit']}`, {'also' if finding['again'] else 'not'} when " \
-           f"it was run again; {finding.get('explained', '**not explained**')}."
+    return f"- {finding['kind']}: `{finding['command']}` failed on `{finding['commit']}`, {'and again' if finding['again'] else 'but not'} " \
+           f"when it was repeated; {finding.get('explained', '**not explained**')}."
 
 
 def soak(records, *_):

@@ -40,7 +40,7 @@ class Soak(unittest.TestCase):
         findings = [{"kind": "sim", "seed": 7, "command": "simulate --first 7", "commit": "aaaaaaa", "again": False},
                     {"kind": "chaos", "missed": "chaos --control", "commit": "aaaaaaa", "explained": "the machine stood still"}]
         page = "\n".join(parts.soak([{**self.STATE, "findings": findings}]))
-        self.assertIn("- sim: `simulate --first 7`, on `aaaaaaa`, not when it was run again; **not explained**.", page)
+        self.assertIn("- sim: `simulate --first 7` failed on `aaaaaaa`, but not when it was repeated; **not explained**.", page)
         self.assertIn("- chaos: the bug planted by `chaos --control` was not found, on `aaaaaaa`; the machine stood still.", page)
 
     def test_it_has_a_row_of_the_summary(self):

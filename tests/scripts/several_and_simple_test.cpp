@@ -188,6 +188,16 @@ TEST_P(SeveralScripts, a_release_by_who_may_not_look_is_an_error_and_no_loss) {
   EXPECT_TRUE(wire::decode_release(release(kA))) << "all are still there";
 }
 
+TEST_F(SimpleScripts, a_release_of_several_by_who_may_not_publish_notifies_nobody) {
+  const std::vector<wire::LockNames> both{wire::simple::names("a"), wire::simple::names("b")};
+  call(simple::acquire_all(both, kA, kLease));
+  Raw app = user_without(server_, raw_, "-publish");
+  const Reply reply = run(app, simple::release_all(both, kA));
+  EXPECT_EQ(reply.kind, Reply::Kind::integer) << reply.text;
+  EXPECT_EQ(reply.integer, 0);
+  EXPECT_FALSE(raw_.exists("a") || raw_.exists("b"));
+}
+
 TEST_P(SeveralScripts, a_release_that_the_server_refuses_is_an_error_and_no_loss) {
   acquire(kA);
   raw_.command("REPLICAOF", "127.0.0.1", "1");
