@@ -2,6 +2,7 @@
 #include "sim/run.hpp"
 
 #include <algorithm>
+#include <map>
 #include <memory>
 
 #include "kinds/fair_lock.hpp"
@@ -14,7 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long all of the callers' work may take: whoever has not ended by then hangs.
+/// How long all of the callers' work may take, beside waits that end by their limits: whoever has not ended by then
+/// hangs.
 constexpr base::Duration kLongest = 20min;
 /// Beyond the longest lease, until the server has nothing left.
 constexpr base::Duration kAfterwards = 1s;
@@ -27,6 +29,16 @@ std::vector<std::vector<std::string>> keys_of(const Plan& plan) {
   std::vector<std::vector<std::string>> keys;
   for (int lock = 0; lock < plan.locks; ++lock) keys.push_back(plan.keys(lock));
   return keys;
+}
+
+/// Of the caller who may wait longest. Permits of a semaphore that a killed process had are never there again.
+base::Duration longest_waits(const Plan& plan) {
+  std::map<std::pair<int, int>, base::Duration> waits;
+  base::Duration longest{};
+  for (const Action& action : plan.actions) {
+    longest = std::max(longest, waits[{action.client, action.caller}] += action.wait.value_or(0ms));
+  }
+  return longest;
 }
 
 class Run {
@@ -56,10 +68,11 @@ class Run {
     sabotage();
     const auto all_done = [this] { return all(&Member::done); };
     // For a semaphore that a server has forgotten they wait until somebody sets it again.
-    bool ended = play(all_done, kLongest);
+    const base::Duration limit = kLongest + longest_waits(plan_);
+    bool ended = play(all_done, limit);
     if (!ended && plan_.forgets() && plan_.kind >= LockKind::permits) {
       set_counts();
-      ended = play(all_done, kLongest);
+      ended = play(all_done, limit);
     }
     if (!ended) judge_.violated("hang", "a caller has not ended");
     calm_down();

@@ -48,13 +48,15 @@ TEST(Seeds, ThatFoundSomethingFindItNoMore) {
 /// Of a judge that was wrong: a redirect that is read behind its command's time limit, when `patience` is over; a
 /// semaphore's number that a lost primary had given away, and that came back with its replica; a turn that passed while
 /// the server stood still, and whoever had it came back behind others; a permit extended beyond all leases by who was
-/// killed; a reader's lease that nobody else knew of, behind that of another who released.
+/// killed; a reader's lease that nobody else knew of, behind that of another who released; and many waits, each as long
+/// as its limit, for permits that were killed with their process.
 TEST(Seeds, ThatTheJudgeMisunderstoodFindNothing) {
   EXPECT_EQ(promise_of(make_plan("fair", 46068864)), "");
   EXPECT_EQ(promise_of(make_plan("permits", 46079667)), "");
   EXPECT_EQ(promise_of(make_plan("read_write", 46047163)), "");
   EXPECT_EQ(promise_of(make_plan("cluster_acks", 4026224)), "");
   EXPECT_EQ(promise_of(make_plan("counting_cluster", 42047448)), "");
+  EXPECT_EQ(promise_of(make_plan("swarm", 6231324)), "");
 }
 
 TEST_P(Scenarios, HaveTheSameBytesAtTheSameTimesInAnyOrder) {
