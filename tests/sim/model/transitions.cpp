@@ -120,14 +120,24 @@ void put_busy(ScriptHost& host, const Found& found, Args args, Keyspace::Millis 
   if (found.lock != nullptr) put_text(reply, found.lock->first);
 }
 
+/// As a counter: a number without needless zeros, that is not the last one yet.
+bool grows(std::string_view value) {
+  constexpr std::string_view kLast = "9223372036854775807";
+  std::string_view digits = value;
+  if (digits.starts_with('-')) digits.remove_prefix(1);
+  const bool is_number = value == "0" || (!digits.empty() && digits.front() != '0' &&
+                                          digits.find_first_not_of("0123456789") == digits.npos);
+  return is_number && (digits.size() < kLast.size() || (digits.size() == kLast.size() && digits < kLast));
+}
+
+/// If it is refused, the counter says why, whatever else the server has against it.
 std::int64_t next_token(ScriptHost& host, std::string_view counter) {
   const auto token = attempt([&] { return host.keyspace().increment(counter); });
   if (token.value) return *token.value;
-  for (const char* why : {"WRONGTYPE", "integer", "overflow"}) {
-    if (!base::contains(token.refused, why)) continue;
-    throw Refused("WRONGTYPE it is a fenced lock whose counter of tokens cannot grow");
-  }
-  throw Refused(token.refused);
+  const auto text = attempt([&] { return host.keyspace().text(counter); });
+  const bool stands_still = text.value && *text.value != nullptr && !grows(**text.value);
+  if (!stands_still && !base::contains(token.refused, "WRONGTYPE")) throw Refused(token.refused);
+  throw Refused("WRONGTYPE it is a fenced lock whose counter of tokens cannot grow");
 }
 
 void lock_acquire(ScriptHost& host, Args keys, Args args, std::string& reply) {
