@@ -177,7 +177,7 @@ void release_read(ScriptHost& host, Args keys, Args args, std::string& reply) {
   Keyspace& all = host.keyspace();
   if (!all.erase_field(keys[0], args[0])) return put_null(reply);
   if (keys.size() > 1) all.erase(keys[1]);
-  const bool alone = host.may("hlen") && all.count_fields(keys[0]) == 1;  // so what is left is `mode`
+  const bool alone = host.may("hlen") && all.count_fields(keys[0]) <= 1;  // of what is left: `mode`
   const std::vector<Field> left = alone ? std::vector<Field>() : fields_of(host, keys[0]);
   const bool writing = std::ranges::any_of(left, [](const Field& each) { return each.first.ends_with(kWrite); });
   const Millis longest = longest_read(host, keys[0], left);
