@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "oracle/history.hpp"
 
+#include <algorithm>
 #include <array>
 #include <set>
 #include <utility>
@@ -212,9 +213,9 @@ class Generator : CountingCalls {
     if (below(40) != 0) return words;
     std::vector<std::string> instead{"many", "1.5"};
     if (like_.major >= 7) instead.emplace_back("9223372036854775807");
-    for (std::string& word : words) {
-      if (word == std::to_string(lease.count())) word = one_of(instead);
-    }
+    // Behind it may be another time that is as long by chance.
+    const auto word = std::ranges::find(words, std::to_string(lease.count()));
+    if (word != words.end()) *word = one_of(instead);
     return words;
   }
 
