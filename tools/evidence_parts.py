@@ -367,7 +367,8 @@ def summary(records, findings):
     each = list(of["kinds"].values())
     row("soak", "Soak", f"{duration(total(each, 'seconds'))} of {len(each)} kinds, by turns", f"{total(each, 'found')} of "
         f"{number(total(each, 'pieces'))} pieces" + (" ([why](records/evidence.md#soak))" if of.get("findings") else ""),
-        f"{total(each, 'canaries')} of {total(each, 'canaries') + total(each, 'missed')} planted bugs found")
+        f"{total(each, 'canaries')} of {due} planted bugs found" if (due := total(each, "canaries") + total(each, "missed"))
+        else "a planted bug in each hour of a kind: none was due yet")
     of = records.get("oracle", [])
     row("oracle", "The simulator's servers", f"{number(total(of, 'steps'))} steps, {len(by(of, 'server'))} servers",
         f"{number(total(of, 'differences'))} differences"

@@ -47,6 +47,8 @@ class Soak(unittest.TestCase):
         page = "\n".join(parts.summary({"soak": [self.STATE]}, []))
         self.assertIn("| [Soak](records/evidence.md#soak) | 2.0 h of 1 kinds, by turns | 1 of 4 pieces | 2 of 3 planted bugs found "
                       "| `bbbbbbb`, 2026-01-02 |", page)
+        short = {**self.STATE, "kinds": {"old": {**self.STATE["kinds"]["sim"], "canaries": 0, "missed": 0}}}
+        self.assertIn("none was due yet", "\n".join(parts.summary({"soak": [short]}, [])))
 
 
 class Origins(unittest.TestCase):
