@@ -196,6 +196,18 @@ class Collecting(unittest.TestCase):
                 evidence.collect()
             self.assertEqual((kept / "model.jsonl").read_text(), line % "abc")
 
+    def test_the_state_of_the_soak_is_taken_over_if_it_is_the_later_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            fresh, kept = pathlib.Path(folder) / "fresh", pathlib.Path(folder) / "kept"
+            fresh.mkdir()
+            kept.mkdir()
+            with mock.patch.object(evidence, "FRESH", fresh), mock.patch.object(evidence, "RECORDS", kept), \
+                    mock.patch.object(evidence.subprocess, "run"):
+                for day, expected in (("02", "02"), ("01", "02"), ("03", "03")):
+                    (fresh / "soak.json").write_text(f'{{"at": "2026-01-{day}"}}')
+                    evidence.collect()
+                    self.assertEqual(evidence.soak_state(), {"at": f"2026-01-{expected}"})
+
 
 class Page(unittest.TestCase):
     def titles(self, page):

@@ -24,10 +24,10 @@ def said_by(*command):
 
 
 def commit():
-    """HOLDFAST_COMMIT, or what git says; with `+` behind it if the tree has changes, other than what tools/soak keeps."""
+    """HOLDFAST_COMMIT, or what git says; with `+` behind it if the tree has changes."""
     if given := os.environ.get("HOLDFAST_COMMIT"):
         return given
-    changed = "+" if said_by("git", "status", "--porcelain", "--", ":!docs/evidence/soak.json") else ""
+    changed = "+" if said_by("git", "status", "--porcelain") else ""
     return (said_by("git", "rev-parse", "--short", "HEAD") or "unknown") + changed
 
 

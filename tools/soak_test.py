@@ -75,7 +75,8 @@ class Soaked(unittest.TestCase):
 
     def test_an_hour_in_one_piece_begins_only_where_it_fits(self):
         done = []
-        with mock.patch.object(soak, "STATE", soak.KEPT / "state.json"), mock.patch.dict(soak.os.environ), mock.patch.object(
+        with mock.patch.object(soak, "STATE", soak.KEPT / "state.json"), mock.patch.object(
+                soak, "TAKEN_OVER", soak.KEPT / "none.json"), mock.patch.dict(soak.os.environ), mock.patch.object(
                 soak.origin, "commit", lambda: "abc"), mock.patch.object(
                 soak, "run_here", lambda command: (done.append(command), (True, 1e6, ""))[1]):
             for hours, expected in (("1", ["sim"]), ("1.2", ["old"])):
@@ -85,6 +86,16 @@ class Soaked(unittest.TestCase):
                 self.assertEqual(["old" if "--old" in command else "sim" for command in done[:1]], expected)
                 self.assertEqual(soak.os.environ["HOLDFAST_COMMIT"], "abc")  # a record names what was run
                 done.clear()
+
+    def test_it_goes_on_from_the_later_state_of_this_machine_and_the_committed_one(self):
+        here, committed = soak.KEPT / "here.json", soak.KEPT / "committed.json"
+        with mock.patch.object(soak, "STATE", here), mock.patch.object(soak, "TAKEN_OVER", committed):
+            self.assertEqual(soak.last_state(), {})
+            committed.write_text('{"at": "2026-01-02T10:00:00Z"}')
+            self.assertEqual(soak.last_state()["at"], "2026-01-02T10:00:00Z")
+            for at, later in (("2026-01-01T10:00:00Z", "2026-01-02T10:00:00Z"), ("2026-01-03T10:00:00Z",) * 2):
+                here.write_text(f'{{"at": "{at}"}}')
+                self.assertEqual(soak.last_state()["at"], later)
 
     def test_the_time_counts_by_commit(self):
         self.pieces(3)
